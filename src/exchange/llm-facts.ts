@@ -2,6 +2,8 @@ import type { Vocabulary } from './token-counter.ts'
 
 /** Facts about an LLM request and its response: the `llm` variable of expressions, log fields and token limits. */
 export interface LlmFacts extends LlmTokens {
+  /** The interface that the client speaks. The path of the request is that of the provider by now. */
+  readonly routeType: LlmRouteType | undefined
   operation: 'chat' | 'embeddings' | 'realtime' | undefined
   provider: string
   /** Host of the provider. */
@@ -33,6 +35,18 @@ export interface LlmFacts extends LlmTokens {
   /** Output of the model; undefined if no expression in force reads it. */
   readonly answer: LlmAnswer | undefined
 }
+
+/** Types of routes (specification 1, 4.3). */
+type LlmRouteType =
+  | 'Completions'
+  | 'Messages'
+  | 'Models'
+  | 'Passthrough'
+  | 'Detect'
+  | 'Responses'
+  | 'MessagesTokenCount'
+  | 'Embeddings'
+  | 'Realtime'
 
 /** Token counts of the provider; undefined while unknown. */
 export interface LlmTokens {
@@ -81,6 +95,7 @@ export const NO_TOKENS: Readonly<LlmTokens> = {
 /** For a request without facts. */
 export const NO_LLM: Readonly<LlmFacts> = {
   ...NO_TOKENS,
+  routeType: undefined,
   operation: undefined,
   provider: '',
   serverAddress: '',

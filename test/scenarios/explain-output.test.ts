@@ -69,3 +69,24 @@ test('policies, their phase, and the units of limits', async () => {
   const spans = [...limited.matchAll(/at most 7 requests within (.*),/g)].map(([, span]) => span)
   expect(spans).toEqual(['a second', 'a minute', 'an hour'])
 })
+
+test('a translated request has the route type of its client', async () => {
+  const routes = { '/messages': 'Messages', '/chat/completions': 'Completions' }
+  const backend = { ai: { provider: { providerOne: {} } }, policies: { ai: { routes } } }
+  await objects.write(
+    'models.yaml',
+    joinYaml(
+      `
+apiVersion: gatewright.dev/v1alpha1
+kind: ProxyBackend
+metadata: { name: models }
+spec: ${JSON.stringify(backend)}
+`,
+      routeYaml('models', '/v1/messages', 'models'),
+    ),
+  )
+  const body = JSON.stringify({ model: 'gpt-4o', max_tokens: 9, messages: [{ role: 'user', content: 'Hi.' }] })
+  const url = 'http://localhost:8080/v1/messages'
+  const { stdout } = await gatewright(['explain', '-f', objects.path, '-d', body, 'POST', url])
+  expect(stdout).toContain('llm       Messages to openai, model gpt-4o')
+})

@@ -50,15 +50,18 @@ beforeAll(async () => {
     await new Promise<void>((resolve) => void server.close(() => resolve()))
   })
   port = await freePort()
-  const backends = Object.entries(PROVIDERS).map(([name, provider]) => {
-    const host = { host: '127.0.0.1', port: (server.address() as AddressInfo).port }
+  const providerPort = (server.address() as AddressInfo).port
+  const gone = Object.entries(PROVIDERS).map(([name, provider]) => [`gone-${name}`, provider, 1] as const)
+  const there = Object.entries(PROVIDERS).map(([name, provider]) => [name, provider, providerPort] as const)
+  const backends = [...there, ...gone].map(([name, provider, at]) => {
+    const host = { host: '127.0.0.1', port: at }
     const spec = {
       ai: { provider: { ...provider, ...host } },
       policies: { ai: { routes: ROUTES }, auth: { key: KEY } },
     }
     return `\napiVersion: gatewright.dev/v1alpha1\nkind: ProxyBackend\nmetadata: { name: ${name} }\nspec: ${JSON.stringify(spec)}\n`
   })
-  const routes = Object.keys(PROVIDERS).map((name) => routeYaml(name, `/${name}`, name))
+  const routes = [...there, ...gone].map(([name]) => routeYaml(name, `/${name}`, name))
   const objects = await createObjectsFolder({ 'all.yaml': joinYaml(gatewayYaml(port), ...backends, ...routes) })
   stops.defer(objects.remove)
   const gateway = await startGateway({ files: [objects.path], workers: 1 })
@@ -163,10 +166,10 @@ test.each<[client: Client, provider: Provider]>([
   }
 })
 
-/** What a client without a library gets. */
-async function raw(provider: Provider, path: string, more: object = {}) {
+/** What a client without a library gets. @param gone the provider has no server */
+async function raw(provider: Provider, path: string, more: object = {}, gone = '') {
   const body = JSON.stringify({ model: MODELS[provider], max_tokens: 9, messages, input: 'Hi.', ...more })
-  const response = await fetch(`http://127.0.0.1:${port}/${provider}${path}`, {
+  const response = await fetch(`http://127.0.0.1:${port}/${gone}${provider}${path}`, {
     method: 'POST',
     body,
     redirect: 'manual',
@@ -218,6 +221,38 @@ test.each<[what: string, answered: Partial<typeof answer>]>([
     const { status, type, text } = await raw('one', '/v1/chat/completions', more)
     expect([status, type, JSON.parse(text)]).toEqual([503, 'application/json', { error: MADE }])
   }
+})
+
+test.each<[provider: Provider, path: string]>([
+  ['one', '/v1/messages'],
+  ['four', '/v1/chat/completions'],
+  ['four', '/v1/responses'],
+  ['six', '/v1/chat/completions'],
+  ['seven', '/v1/messages'],
+  ['seven', '/v1/embeddings'],
+])('what the gateway says about provider %s has the format of the client of %s', async (provider, path) => {
+  const type = path === '/v1/messages' ? { type: 'error' } : {}
+  const refused = await raw(provider, path, {}, 'gone-')
+  expect([refused.status, JSON.parse(refused.text)]).toEqual([
+    503,
+    { ...type, error: expect.objectContaining({ code: 'upstream-failed' }) },
+  ])
+  answer = { status: 200, body: '[]' }
+  const { status, text } = await raw(provider, path)
+  expect([status, JSON.parse(text)]).toEqual([
+    502,
+    { ...type, error: expect.objectContaining({ code: 'llm-response-invalid' }) },
+  ])
+  expect(Object.keys(JSON.parse(text))).toEqual([...Object.keys(type), 'error'])
+})
+
+test('a whole answer within the limit becomes a stream, whatever its length', async () => {
+  const content = [{ type: 'text', text: 'word '.repeat(300_000) }]
+  answer = { status: 200, body: JSON.stringify({ id: 'm', content, stop_reason: 'end_turn' }) }
+  const { status, text } = await raw('four', '/v1/responses', { stream: true })
+  expect([status, text.length > 4_500_000, text.includes('event: response.completed')]).toEqual([200, true, true])
+  answer = { status: 200, body: JSON.stringify({ id: 'm', content: [], type: 'error', error: { message: 'x' } }) }
+  expect(await raw('four', '/v1/responses', { stream: true })).toMatchObject({ status: 500, type: 'application/json' })
 })
 
 const QUOTED = { status: 401, headers: { 'www-authenticate': `Bearer error="${KEY}"` }, reason: `Bad ${KEY}` }

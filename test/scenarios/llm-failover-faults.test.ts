@@ -270,7 +270,7 @@ test.each(['/limited/completions', '/limited/messages'])(
     const request = `POST ${path} HTTP/1.1\r\nhost: x\r\ncontent-length: ${body.length}\r\n\r\n${body}`
     for (const count of [1, 2]) {
       client.send(request)
-      await client.until((text) => text.split('"request-timeout"').length === count + 1 && text.endsWith('}'))
+      await client.until((text) => text.split('"code":"request-timeout"').length === count + 1 && text.endsWith('}'))
     }
     expect(client.text.match(/HTTP\/1\.1 \d+/g)).toEqual(['HTTP/1.1 504', 'HTTP/1.1 504'])
     client.close()

@@ -68,6 +68,7 @@ function everything(): Exchange {
   exchange.extauthz = { e: true }
   exchange.extproc = { p: [1] }
   exchange.llm = {
+    routeType: 'Completions',
     operation: 'chat',
     provider: 'openai',
     serverAddress: 'llm.example',

@@ -24,7 +24,13 @@ import { providerDestination } from './providers.ts'
 import { GuardedSession } from './realtime/guarded-session.ts'
 import { SessionFilter } from './realtime/session-filter.ts'
 import { otherInterface } from './request/known-paths.ts'
-import { type PreparedRequest, prepareLlmRequest, refuseInDialect, routeTypeOf } from './request/prepare-request.ts'
+import {
+  type PreparedRequest,
+  preparedType,
+  prepareLlmRequest,
+  refuseInDialect,
+  routeTypeOf,
+} from './request/prepare-request.ts'
 import { refusedFacts } from './request/refused-facts.ts'
 import { bodyNeed, compileRouteTypes } from './request/route-type.ts'
 import { answerCount } from './tokens/count-tokens.ts'
@@ -153,7 +159,7 @@ class LlmRun implements ProtocolRun {
     const provider = this.#plan.providers.find(({ name }) => sectionOf(name) === endpoint?.section)
     if (provider === undefined) return undefined
     const { guards } = provider.settings
-    return { lines: describeLlm(routeTypeOf(provider, exchange), exchange.llm, guards?.response ?? []) }
+    return { lines: describeLlm(preparedType(provider, exchange), exchange.llm, guards?.response ?? []) }
   }
 
   noteRefused(exchange: Exchange, endpoint: EndpointName | undefined): void {

@@ -29,15 +29,29 @@ export interface DecodedOptions {
  */
 export class DecodedAnswer implements AnswerFilter {
   readonly changesLength = true
-  readonly whole = true
   readonly #filter: AnswerFilter
   readonly #options: DecodedOptions
   #isUnreadable = false
+  #isOver = false
+  #begun = () => {}
   #cancel: (() => void) | undefined
 
   constructor(filter: AnswerFilter, options: DecodedOptions) {
     this.#filter = filter
     this.#options = options
+  }
+
+  /** The filter may make a stream of it, of any length. */
+  get whole(): boolean {
+    return this.#filter.whole === true || this.#filter.mayRefuse !== true
+  }
+
+  get mayRefuse(): boolean {
+    return true
+  }
+
+  get isJudging(): boolean {
+    return !this.#isOver
   }
 
   get refusal(): Refusal | undefined {
@@ -54,12 +68,20 @@ export class DecodedAnswer implements AnswerFilter {
     this.#filter.whenOver?.(cancel)
   }
 
+  whenBegun(begun: () => void): void {
+    this.#begun = begun
+  }
+
   into(sink: BodySink): BodySink {
     // Nothing is sent before the end, so that a failure before the first content is a refusal.
-    this.#filter.whenBegun?.(() => {})
+    this.#filter.whenBegun?.(() => {
+      this.#isOver = true
+      this.#begun()
+    })
     return new DecodingSink(this.#filter.into(sink), this.#options, {
       unreadable: () => {
         this.#isUnreadable = true
+        this.#isOver = true
         // What the filter makes of an empty body would be replaced.
         return this.#options.refusal === undefined ? undefined : sink
       },

@@ -115,7 +115,7 @@ export function refuseInDialect(plan: AiPlan, exchange: Exchange, refusal: Refus
 
 /** The route type whose error format the client understands; for a path without a route type, that of the interface it belongs to. */
 function dialectOf(provider: AiProviderPlan, exchange: Exchange): RouteType {
-  const type = routeTypeOf(provider, exchange) ?? otherInterface(exchange.originalTarget)?.type ?? 'Completions'
+  const type = preparedType(provider, exchange) ?? otherInterface(exchange.originalTarget)?.type ?? 'Completions'
   // The two interfaces have the same path for lists.
   return type === 'Models' && isOfMessagesClient(exchange.request) ? 'Messages' : type
 }
@@ -131,6 +131,11 @@ export function routeTypeOf(
   target: string = request.target,
 ): RouteType | undefined {
   return resolveRouteType(provider.settings.routes, target, originalTarget)
+}
+
+/** The same also if the request may have been prepared, so that its path may be that of the provider. */
+export function preparedType(provider: AiProviderPlan, exchange: Exchange): RouteType | undefined {
+  return exchange.llm?.routeType ?? routeTypeOf(provider, exchange)
 }
 
 /**

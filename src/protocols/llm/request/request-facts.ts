@@ -19,6 +19,7 @@ const OPERATIONS: Partial<Record<RouteType, LlmFacts['operation']>> = {
 export function buildFacts(provider: AiProviderPlan | undefined, type: RouteType, call: Partial<LlmFacts>): LlmFacts {
   return {
     ...NO_LLM,
+    routeType: type,
     operation: OPERATIONS[type],
     provider: provider?.provider.system ?? '',
     serverAddress: provider?.destination.host ?? '',

@@ -37,6 +37,7 @@ export class ChatAnswer implements AnswerFilter {
   readonly #isStream: boolean
   #begun: (() => void) | undefined
   #cancel: (() => void) | undefined
+  #isOver = false
   refusal: Refusal | undefined
   failure: AnswerFilter['failure']
 
@@ -45,7 +46,12 @@ export class ChatAnswer implements AnswerFilter {
     this.#around = around
     this.#isStream = isStream
     // A whole answer that turns out to be unusable becomes a refusal with a status of its own.
-    this.whole = !plan.streamed || !isStream
+    this.whole = !plan.streamed
+  }
+
+  /** A stream of a whole answer begins with the end of the answer. */
+  get isJudging(): boolean {
+    return !this.#isStream && !this.#isOver
   }
 
   whenBegun(begun: () => void): void {
@@ -67,7 +73,9 @@ export class ChatAnswer implements AnswerFilter {
     if (stream?.ping !== undefined) out.pingsWith(stream, exchange)
     const writer = stream ?? to.writeAnswer(context, (body) => out.bytes(body))
     const { startMonotonicMs } = exchange
-    const begun = () => this.#begin()
+    const begun = () => {
+      if (this.#isStream) this.#begin()
+    }
     const observed = new ObservedAnswer(writer, { facts, kept, names, startMonotonicMs, begun })
     const end = new AnswerEnd(observed, {
       claim: isKept ? claim : undefined,
@@ -80,7 +88,11 @@ export class ChatAnswer implements AnswerFilter {
     const failed = (error: AnswerError, why: Abort | 'incomplete') => this.#fail(error, end, why)
     const cancel = () => this.#cancel?.()
     const over = (stop: () => void) => exchange.context.whenOver(stop)
-    return new TranslatingSink(sink, { reader, end, out, failed, cancel, over })
+    const finished = () => {
+      this.#isOver = true
+      this.#begin()
+    }
+    return new TranslatingSink(sink, { reader, end, out, failed, finished, cancel, over })
   }
 
   #fail(error: AnswerError, { isCut, isFinished }: AnswerEnd, why: Abort | 'incomplete'): void {
@@ -88,7 +100,7 @@ export class ChatAnswer implements AnswerFilter {
     this.#around.facts.errorType = isCut ? why : type
     // The refusal is that of the translation, also if the connection broke.
     this.failure = isCut ? { ...brokenStream(why), cut: undefined } : reportedError({ type, status: error.status })
-    const isUnsent = this.whole || this.#begun !== undefined
+    const isUnsent = this.whole || !this.#isStream || this.#begun !== undefined
     if (isUnsent && !isFinished) this.refusal = refuseAnswer(this.#plan, error.status, error.message)
     this.#begin()
   }
@@ -164,6 +176,8 @@ interface TranslatingOptions {
   readonly out: Outgoing
   /** Called when the answer has failed, before its end; `why`: how its stream ended. */
   readonly failed: (error: AnswerError, why: Abort | 'incomplete') => void
+  /** Called at the end of the answer, before that of the body. */
+  readonly finished: () => void
   /** Cancels the rest of the provider's response. */
   readonly cancel: () => void
   /** Registers what is called when the request is over. */
@@ -244,6 +258,7 @@ class TranslatingSink extends ForwardingSink {
     this.#tail?.cancel()
     const { failure } = this.#options.end
     if (failure !== undefined) this.#options.failed(failure, why)
+    this.#options.finished()
     this.#options.out.end()
   }
 }
