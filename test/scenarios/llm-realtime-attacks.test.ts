@@ -43,8 +43,10 @@ beforeAll(async () => {
       gatewayYaml(port),
       backendOf('plain', provider.port, {}),
       backendOf('guarded', provider.port, { promptGuard: GUARD }),
+      backendOf('typed', provider.port, { promptGuard: GUARD, routes: { '/responses': 'Responses' } }),
       routeYaml('plain', '/plain', 'plain'),
       routeYaml('guarded', '/guarded', 'guarded'),
+      routeYaml('typed', '/typed', 'typed'),
     ),
   })
   stops.defer(folder.remove)
@@ -96,6 +98,23 @@ const USAGE = frame(
   TEXT,
   '{"type":"response.done","response":{"id":"r","usage":{"total_tokens":3,"input_tokens":1,"output_tokens":2}}}',
 )
+
+test('a route of another type opens no tunnel behind its guards', async () => {
+  const body = '{"model":"m","input":"k-1"}'
+  const request = (method: string, more = '') =>
+    handshake('/typed/responses').replace('GET', method).replace('\r\n\r\n', `\r\n${more}\r\n`)
+  const opening = await RawClient.connect(port)
+  stops.defer(() => opening.close())
+  opening.send(request('GET'))
+  expect(await opening.until((text) => text.includes('\r\n\r\n'))).toContain('405 Method Not Allowed')
+  const before = atProvider.length
+  const asking = await RawClient.connect(port)
+  stops.defer(() => asking.close())
+  asking.send(request('POST', `content-length: ${body.length}\r\n`) + body)
+  expect(await asking.until((text) => text.includes('upgrade-failed'))).toContain('502 Bad Gateway')
+  expect(atProvider).toHaveLength(before + 1)
+  expect(atProvider.at(-1)!.text).not.toMatch(/upgrade|k-1/i)
+})
 
 test.each(['/plain', '/guarded'])('%s: a flood of pings passes, and the session goes on', async (path) => {
   const target = `${path}/realtime?model=pings`

@@ -97,6 +97,9 @@ test.each<[fields: string[], outcome: number]>([
   [get('host', 'a.test:80', 'host', 'a.test:80'), MALFORMED],
   [[':method', 'CONNECT', ':authority', 'a'], MALFORMED],
   [pseudo('CONNECT', '/', 'a:443'), MALFORMED],
+  // Extended CONNECT (RFC 8441), which the settings do not offer.
+  [[...pseudo('CONNECT', '/', 'a'), ':protocol', 'websocket'], MALFORMED],
+  [[':protocol', 'websocket', ...pseudo('CONNECT', '/', 'a')], MALFORMED],
   [get('x', 'a\r\nb: c'), MALFORMED],
   [get('x', 'a\nb'), MALFORMED],
   [get('x', 'a\0'), MALFORMED],

@@ -21,6 +21,7 @@ import { ModelLists } from './model-lists/model-lists.ts'
 import { ai as policy } from './policy.ts'
 import type { LlmProviderSpec } from './provider-schema.ts'
 import { providerDestination } from './providers.ts'
+import { Conversation } from './realtime/conversation.ts'
 import { GuardedSession } from './realtime/guarded-session.ts'
 import { SessionFilter } from './realtime/session-filter.ts'
 import { otherInterface } from './request/known-paths.ts'
@@ -137,13 +138,14 @@ class LlmRun implements ProtocolRun {
       attempt.selectFilter = (answered, claim, decoding) =>
         observeError('Completions', answered, { claim, decoding }, maxBytes)
       attempt.selectTunnelFilter = (opened, claim, charge) => {
-        let checked: GuardedSession | undefined
-        const answered = () => checked?.answered()
-        const session = new SessionFilter({ facts, claim, maxBytes, charge, estimates, answered })
-        attempt.settle = () => session.settle()
+        const conversation = guarded && Conversation.checkedBy(guarded.guards, opened)
+        const session = new SessionFilter({ facts, claim, maxBytes, charge, estimates, items: conversation })
+        attempt.settle = () => {
+          session.settle()
+          conversation?.drop()
+        }
         if (guarded === undefined) return session
-        checked = new GuardedSession(session, { ...guarded, claim, maxBytes, exchange: opened })
-        return checked
+        return new GuardedSession(session, { ...guarded, claim, maxBytes, exchange: opened, conversation })
       }
       return undefined
     }

@@ -4,7 +4,7 @@ import { compile, refused } from '#test/support/prepare-llm.ts'
 import type { Guard } from '../guards/guard.ts'
 import type { PromptGuardRequestSpec } from '../guards/guard-schema.ts'
 import type { ServiceVerdict } from '../guards/services/service.ts'
-import { answer, asks, open, opened } from './testing.ts'
+import { answer, asks, open, opened, told } from './testing.ts'
 
 const MASKS: PromptGuardRequestSpec = { regex: { action: 'Mask', matches: ['k-\\d+'] } }
 const REJECTS: PromptGuardRequestSpec = {
@@ -231,6 +231,12 @@ const role = (role: string, ...texts: readonly string[]) => ({
   item: { type: 'message', role, content: texts.map((text) => ({ type: 'input_text', text })) },
 })
 const ANSWER = answer({ conversation_id: 'c', output: [{ type: 'message' }] })
+/** The provider confirms an item. */
+const confirmed = (name: string, text: string) => {
+  return told({ type: 'conversation.item.added', item: { ...role(name, text).item, id: text } })
+}
+const SYSTEM_X = confirmed('system', 'x')
+const FORB = confirmed('user', 'forb')
 const OUTSIDE = answer({ conversation_id: null, output: [{ type: 'message' }] })
 const EMPTY = answer({ conversation_id: 'c', output: [] })
 
@@ -244,16 +250,18 @@ test.each<[name: string, says: readonly (object | Buffer)[], passed: number]>([
   ['another event between', [role('user', 'forb'), update('x'), role('user', 'idden')], 2],
   ['a response outside of the conversation', [role('user', 'forb'), OUTSIDE, role('user', 'idden')], 1],
   ['a response without items', [role('user', 'forb'), EMPTY, role('user', 'idden')], 1],
-  ['a response between', [role('user', 'forb'), ANSWER, role('user', 'idden')], 2],
+  ['a response between', [role('user', 'forb'), FORB, ANSWER, role('user', 'idden')], 2],
+  ['a response to what was before', [role('user', 'forb'), ANSWER, role('user', 'idden')], 1],
   ['another role', [role('user', 'forb'), role('system', 'idden')], 2],
-  ['another role between', [role('user', 'forb'), role('system', 'x'), role('user', 'idden')], 3],
+  ['another role between', [role('user', 'forb'), role('system', 'x'), SYSTEM_X, role('user', 'idden')], 3],
+  ['one that the provider may have refused', [role('user', 'forb'), role('system', 'x'), role('user', 'idden')], 2],
   ['far apart', [role('user', 'forb'), role('user', '.'.repeat(300)), role('user', 'idden')], 3],
   ['settings', [update('forb'), update('idden')], 2],
   ['masked texts', [role('user', 'k-1'), role('user', 'k-1')], 2],
 ])('what items of one role say together is checked: %s', async (_, says, passed) => {
   const session = open([MASKS, REJECTS])
   for (const one of says) {
-    if (one === ANSWER || one === OUTSIDE || one === EMPTY) session.hears(one as Buffer)
+    if (one instanceof Buffer) session.hears(one)
     else session.says(one)
     await turn()
   }

@@ -1,4 +1,4 @@
-import type { Steps } from '#base/in-slices.ts'
+import { runInSlices, type Steps } from '#base/in-slices.ts'
 import { REJECTIONS } from '#base/rejections.ts'
 import type { Exchange } from '#exchange/exchange.ts'
 import { type Refusal, refusalStatus, refusalText, reject } from '#exchange/outcome.ts'
@@ -22,7 +22,8 @@ import { GUARD_CODE } from '../guards/guard-refusals.ts'
 import { GuardedTexts } from '../guards/guarded-texts.ts'
 import { JsonValue, parseInSteps } from '../json/json-document.ts'
 import { encode } from '../json/splice.ts'
-import { JoinedItems } from './joined-items.ts'
+import type { Conversation, ConversationChange } from './conversation.ts'
+import { readChange } from './read-change.ts'
 import { readRequestTexts } from './texts.ts'
 
 /** Close codes (RFC 6455, 7.4.1). */
@@ -41,6 +42,8 @@ export interface EventGuards {
 
 export interface GuardedSessionOptions extends EventGuards, MessageGateOptions {
   readonly exchange: Exchange
+  /** Undefined: no patterns check what items say together. */
+  readonly conversation: Conversation | undefined
 }
 
 /**
@@ -51,7 +54,6 @@ export class GuardedSession implements TunnelFilter, Gatekeeper {
   readonly changesLength = true
   readonly #inner: TunnelFilter
   readonly #options: GuardedSessionOptions
-  readonly #items: JoinedItems
   /** The two directions. */
   #client!: InsertingSink
   #gate!: MessageGate
@@ -61,7 +63,6 @@ export class GuardedSession implements TunnelFilter, Gatekeeper {
   constructor(inner: TunnelFilter, options: GuardedSessionOptions) {
     this.#inner = inner
     this.#options = options
-    this.#items = new JoinedItems(options.guards)
   }
 
   get failure(): AnswerFailure | undefined {
@@ -79,20 +80,18 @@ export class GuardedSession implements TunnelFilter, Gatekeeper {
     return this.#gate
   }
 
-  /** The provider has added an item of its own to the conversation. */
-  answered(): void {
-    this.#items.answered()
-  }
-
   judge(message: Uint8Array | Textless): Passed | Promise<Passed> {
     if (typeof message === 'string') return this.#refuse(refuseTextless(message, this.#options.maxBytes))
-    const { exchange, guards, head } = this.#options
+    const { exchange, guards, head, conversation } = this.#options
     // Each event is a request of its own, with its own time for services.
     forgetVerdicts(exchange)
-    const about: EventFacts = { id: undefined, item: undefined }
-    const conclude = (outcome: Uint8Array | Refusal) => {
-      const refusal = 'kind' in outcome ? outcome : about.item && this.#items.next(about.item, exchange)
-      return refusal === undefined ? (outcome as Uint8Array) : this.#refuse(refusal, about.id)
+    const about: EventFacts = { id: undefined, change: undefined }
+    const conclude = (outcome: Uint8Array | Refusal): Passed | Promise<Passed> => {
+      if ('kind' in outcome) return this.#refuse(outcome, about.id)
+      if (about.change === undefined || conversation === undefined) return outcome
+      const end = (refusal: Refusal | undefined) => (refusal === undefined ? outcome : this.#refuse(refusal, about.id))
+      const joined = runInSlices(conversation.apply(about.change))
+      return joined instanceof Promise ? joined.then(end) : end(joined)
     }
     const outcome = guardBody({ guards, exchange, head, read: readMessage(message, about) })
     return outcome instanceof Promise ? outcome.then(conclude) : conclude(outcome)
@@ -132,11 +131,10 @@ export class GuardedSession implements TunnelFilter, Gatekeeper {
 /** What is known of an event when its guards have run. */
 interface EventFacts {
   id: string | undefined
-  /** The texts of an item for the conversation. */
-  item: GuardedTexts | undefined
+  change: ConversationChange | undefined
 }
 
-/** @param about receives the id of the event and the texts of its item, as far as they were read */
+/** @param about receives the id of the event and what it does to the conversation, as far as it was read */
 function* readMessage(message: Uint8Array, about: EventFacts): Steps<ReadBody | Refusal> {
   const event = yield* parseInSteps(message)
   if (!(event instanceof JsonValue) || event.kind !== 'object') {
@@ -144,9 +142,10 @@ function* readMessage(message: Uint8Array, about: EventFacts): Steps<ReadBody | 
   }
   yield
   about.id = event.get('event_id')?.text
-  const texts = yield* GuardedTexts.read(message, yield* readRequestTexts(event))
+  const found = yield* readRequestTexts(event)
+  const texts = yield* GuardedTexts.read(message, found)
   if ('unreadable' in texts) return reject('llm-body-invalid', { body: texts.unreadable })
-  if (event.get('type')?.text === 'conversation.item.create') about.item = texts
+  about.change = yield* readChange(event, found, texts)
   return { texts, write: () => texts.apply() }
 }
 

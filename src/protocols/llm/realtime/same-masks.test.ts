@@ -3,7 +3,7 @@ import { writeTextFrame } from '#net/websocket/write-frame.ts'
 import { seededRandom } from '#test/support/seeded-random.ts'
 import { compileRules } from '../guards/rules/compile-rules.ts'
 import { BUILTIN_TEXTS, CHARS, maskWhole, PATTERNS } from '../guards/rules/testing.ts'
-import { answer, open } from './testing.ts'
+import { open, told } from './testing.ts'
 
 type Spec = Parameters<typeof compileRules>[0]
 
@@ -29,7 +29,7 @@ function rulesOf(regex: Spec) {
 const eventOf = (text: string) =>
   JSON.stringify({
     type: 'conversation.item.create',
-    item: { type: 'message', role: 'user', content: [{ type: 'input_text', text }] },
+    item: { id: 'a', type: 'message', role: 'user', content: [{ type: 'input_text', text }] },
   })
 
 /** A message in two frames of a client. */
@@ -54,7 +54,7 @@ test.each(maskedTexts())(
     for (const pieces of ways) {
       for (const piece of pieces) session.says(piece)
       // Otherwise the texts of neighbouring items would be checked together.
-      session.hears(answer({ conversation_id: 'c', output: [{ type: 'message' }] }))
+      session.hears(told({ type: 'conversation.item.deleted', item_id: 'a' }))
     }
     const shown = session.up.map((event) => JSON.parse(event).item.content[0].text)
     expect({ text, shown }).toEqual({ text, shown: ways.map(() => expected) })

@@ -4,13 +4,14 @@ import { readInputDetails, readOutputDetails, totalOf } from '../answer/usage-de
 import { decodeText } from '../json/native.ts'
 import { countAt, memberOf, objectAt, textAt } from '../json/read-value.ts'
 import { findMember, type Members, scanMembers, stringAt } from '../json/scan-members.ts'
+import { ITEM_EVENTS, type ItemListener, tellItems } from './told-items.ts'
 import { UnreportedOutput } from './unreported-output.ts'
 
 export interface EventReading {
   /** A limit or an expression reads tokens. */
   readonly estimates: boolean
-  /** The provider has added items of its own to the conversation. */
-  readonly answered?: (() => void) | undefined
+  /** Undefined: no guard checks what items say together. */
+  readonly items?: ItemListener | undefined
 }
 
 /** Reads facts from the events of a provider in a session; the tokens of a session are the sum over its responses (decision B08). */
@@ -18,11 +19,11 @@ export class SessionEvents {
   readonly #facts: LlmFacts
   /** Undefined: nothing reads tokens that no provider has reported. */
   readonly #unreported: UnreportedOutput | undefined
-  readonly #answered: (() => void) | undefined
+  readonly #items: ItemListener | undefined
 
-  constructor(facts: LlmFacts, { estimates, answered }: EventReading) {
+  constructor(facts: LlmFacts, { estimates, items }: EventReading) {
     this.#facts = facts
-    this.#answered = answered
+    this.#items = items
     this.#unreported = estimates ? new UnreportedOutput() : undefined
   }
 
@@ -32,15 +33,16 @@ export class SessionEvents {
     if ('fault' in members) return false
     const type = textOf(members, 'type') ?? ''
     const read = READERS.get(type)
+    const items = ITEM_EVENTS.has(type) ? this.#items : undefined
     // Most events are pieces of audio and text.
-    if (read === undefined) {
+    if (read === undefined && items === undefined) {
       if (this.#unreported !== undefined && OUTPUT.test(type)) addOutput(members, type, this.#unreported)
       return false
     }
     const event = parse(message)
     if (event === undefined) return false
-    if (type === 'response.done' && addsItems(objectAt(event, 'response'))) this.#answered?.()
-    if (!read(event, this.#facts)) return false
+    if (items !== undefined) tellItems(type, event, items)
+    if (read?.(event, this.#facts) !== true) return false
     if (type === 'response.done') this.#unreported?.reported(textAt(objectAt(event, 'response'), 'id') ?? '')
     return true
   }
@@ -128,12 +130,6 @@ function addUsage(usage: unknown, facts: LlmFacts): boolean {
 }
 
 const TOKEN_NAMES = Object.keys(NO_TOKENS) as (keyof LlmTokens)[]
-
-/** Responses outside of the conversation have no id of one. */
-function addsItems(response: unknown): boolean {
-  const output = memberOf(response, 'output')
-  return Array.isArray(output) && output.length > 0 && (textAt(response, 'conversation_id') ?? '') !== ''
-}
 
 /** Undefined for malformed escapes, which the scan does not detect. */
 function parse(message: Uint8Array): unknown {

@@ -1,3 +1,4 @@
+import { uncountedGuardLoad } from '#exchange/guard-load.ts'
 import { NO_LLM } from '#exchange/llm-facts.ts'
 import { BodyClaim, BodyMemory } from '#net/body/body-memory.ts'
 import { MessageReader } from '#net/websocket/message-reader.ts'
@@ -7,6 +8,7 @@ import { prepare, type Setup } from '#test/support/prepare-llm.ts'
 import type { Guard } from '../guards/guard.ts'
 import type { PromptGuardRequestSpec } from '../guards/guard-schema.ts'
 import { Collector } from '../testing.ts'
+import { Conversation } from './conversation.ts'
 import { GuardedSession } from './guarded-session.ts'
 import type { PreparedSession } from './prepare-session.ts'
 import { SessionFilter } from './session-filter.ts'
@@ -29,15 +31,19 @@ export function open(request: readonly PromptGuardRequestSpec[], guards?: readon
   const claim = new BodyClaim(new BodyMemory(100_000))
   const limits = { claim, maxBytes: session.maxBytes }
   const { head, guards: compiled } = session.guarded!
-  const answered = () => filter.answered()
-  const inner = new SessionFilter({ ...limits, facts: { ...NO_LLM }, charge: () => {}, estimates: false, answered })
-  const filter: GuardedSession = new GuardedSession(inner, { ...limits, exchange, head, guards: guards ?? compiled })
+  exchange.context = { ...exchange.context, guardLoad: uncountedGuardLoad() }
+  const conversation = Conversation.checkedBy(guards ?? compiled, exchange)
+  const reading = { facts: { ...NO_LLM }, charge: () => {}, estimates: false, items: conversation }
+  const inner = new SessionFilter({ ...limits, ...reading })
+  const options = { ...limits, exchange, head, guards: guards ?? compiled, conversation }
+  const filter: GuardedSession = new GuardedSession(inner, options)
   const [toClient, toProvider] = [new Collector(), new Collector()]
   const provider = filter.into(toClient)
   const client = filter.fromClient(toProvider)
   return {
     exchange,
     filter,
+    conversation,
     toClient,
     toProvider,
     /** The client sends a text, or frames. */
@@ -58,7 +64,12 @@ export function open(request: readonly PromptGuardRequestSpec[], guards?: readon
 
 /** The provider has finished a response. */
 export function answer(response: object): Buffer {
-  return writeTextFrame('server', Buffer.from(JSON.stringify({ type: 'response.done', response })))
+  return told({ type: 'response.done', response })
+}
+
+/** An event of the provider. */
+export function told(event: object): Buffer {
+  return writeTextFrame('server', Buffer.from(JSON.stringify(event)))
 }
 
 function texts(sender: 'client' | 'server', { text }: Collector): string[] {

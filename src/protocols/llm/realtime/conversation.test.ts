@@ -1,0 +1,240 @@
+import { expect, test } from 'vitest'
+import type { PromptGuardRequestSpec } from '../guards/guard-schema.ts'
+import { answer, open, told } from './testing.ts'
+
+const GUARDS: readonly PromptGuardRequestSpec[] = [
+  { regex: { action: 'Mask', matches: ['k-\\d+'] } },
+  { regex: { action: 'Reject', matches: ['forbidden'] } },
+]
+
+interface ItemMore {
+  readonly id?: string
+  readonly after?: string | null
+  readonly role?: string
+}
+
+const itemOf = (text: string, { id, role = 'user' }: ItemMore) => {
+  return { ...(id === undefined ? {} : { id }), type: 'message', role, content: [{ type: 'input_text', text }] }
+}
+/** The client creates an item. */
+const create = (text: string, more: ItemMore = {}) => {
+  const previous = more.after === undefined ? {} : { previous_item_id: more.after }
+  return { type: 'conversation.item.create', ...previous, item: itemOf(text, more) }
+}
+const remove = (item_id: string) => ({ type: 'conversation.item.delete', item_id })
+const truncate = (item_id: string) => {
+  return { type: 'conversation.item.truncate', item_id, content_index: 0, audio_end_ms: 0 }
+}
+const instruct = (instructions: string) => ({ type: 'session.update', session: { type: 'realtime', instructions } })
+const respond = (input: readonly object[] | undefined, instructions?: string) => {
+  return { type: 'response.create', response: { input, instructions } }
+}
+const reference = (id: string) => ({ type: 'item_reference', id })
+/** The provider has an item. */
+const has = (text: string, more: ItemMore & { id: string }, type = 'added') => {
+  return told({ type: `conversation.item.${type}`, previous_item_id: more.after ?? null, item: itemOf(text, more) })
+}
+const says = (id: string, after: string | null) => {
+  const item = { id, type: 'message', role: 'assistant', content: [{ type: 'output_audio', transcript: 'hello' }] }
+  return told({ type: 'conversation.item.added', previous_item_id: after, item })
+}
+const heard = (id: string, after: string) => {
+  return told({ type: 'input_audio_buffer.committed', item_id: id, previous_item_id: after })
+}
+
+const REJECTED = 'guardrail_intervention'
+const UNKNOWN = 'llm-body-invalid'
+
+/** The code of the error that the last event of the client gets, after all others have passed. Undefined: it passes, too. */
+async function outcomeOf(events: readonly (object | Buffer)[]): Promise<string | undefined> {
+  const session = open(GUARDS)
+  const sent = events.filter((event) => !(event instanceof Buffer)).length
+  for (const event of events) {
+    if (event instanceof Buffer) session.hears(event)
+    else session.says(event)
+    for (let turn = 0; turn < 3; turn++) await new Promise<void>((resolve) => setImmediate(resolve))
+  }
+  const errors = session.down.map((text) => JSON.parse(text)).filter(({ type }) => type === 'error')
+  expect(session.up).toHaveLength(sent - errors.length)
+  expect(errors.length).toBeLessThan(2)
+  return errors[0]?.error.code
+}
+
+test.each<[name: string, events: readonly (object | Buffer)[], outcome: string | undefined]>([
+  ['at the beginning', [create('idden'), create('forb', { after: 'root' })], REJECTED],
+  ['not at the beginning', [create('idden'), create('forb', { after: null })], undefined],
+  ['behind an item', [create('forb', { id: 'a' }), create('x'), create('idden', { after: 'a' })], REJECTED],
+  ['behind another one', [create('forb'), create('x', { id: 'b' }), create('idden', { after: 'b' })], undefined],
+  ['between two', [create('for', { id: 'a' }), create('den'), create('bid', { after: 'a' })], REJECTED],
+  ['before one', [create('x', { id: 'a' }), create('idden'), create('forb', { after: 'a' })], REJECTED],
+  ['a mask', [create('1'), create('k-', { after: 'root' })], REJECTED],
+  ['of another role', [create('idden'), create('forb', { after: 'root', role: 'system' })], undefined],
+  [
+    'behind an item that the provider has named',
+    [create('forb'), has('forb', { id: 'p' }), create('x'), create('idden', { after: 'p' })],
+    REJECTED,
+  ],
+  [
+    'behind one of two with other texts',
+    [create('one'), create('forb'), has('forb', { id: 'p' }), create('x'), create('idden', { after: 'p' })],
+    REJECTED,
+  ],
+  [
+    'behind an item whose text the provider tells otherwise',
+    [create('forb'), has('FORB', { id: 'p' }), create('x'), create('idden', { after: 'p' })],
+    REJECTED,
+  ],
+  ['behind an answer', [create('a'), says('s', null), create('forb'), create('idden', { after: 's' })], undefined],
+  ['before what follows an answer', [says('s', null), create('idden'), create('forb', { after: 's' })], REJECTED],
+  ['behind what nobody knows', [create('a'), create('x', { after: 'other' })], UNKNOWN],
+])('an item is checked where it is inserted: %s', async (_, events, outcome) => {
+  expect(await outcomeOf(events)).toBe(outcome)
+})
+
+test.each<[name: string, events: readonly (object | Buffer)[], outcome: string | undefined]>([
+  ['an item', [create('forb'), create('x', { id: 'b' }), create('idden'), remove('b')], REJECTED],
+  [
+    'an answer',
+    [create('forb', { id: 'a' }), has('forb', { id: 'a' }), says('s', 'a'), create('idden'), remove('s')],
+    REJECTED,
+  ],
+  ['a long item', [create('forb'), create('x'.repeat(600), { id: 'b' }), create('idden'), remove('b')], REJECTED],
+  ['nothing to join', [create('a'), create('b', { id: 'b' }), create('c'), remove('b')], undefined],
+  ['the first item', [create('forb', { id: 'a' }), create('x'), create('idden'), remove('a')], undefined],
+  ['one twice', [create('a', { id: 'a' }), remove('a'), remove('a')], UNKNOWN],
+  [
+    'another role',
+    [
+      create('forb'),
+      create('x', { id: 'b', role: 'system' }),
+      has('x', { id: 'b', role: 'system' }),
+      create('idden'),
+      remove('b'),
+    ],
+    REJECTED,
+  ],
+  [
+    'the text of an answer',
+    [create('forb', { id: 'a' }), has('forb', { id: 'a' }), says('s', 'a'), create('idden'), truncate('s')],
+    REJECTED,
+  ],
+  ['a text of nobody', [create('a'), truncate('s')], UNKNOWN],
+])('what is left is checked when something leaves: %s', async (_, events, outcome) => {
+  expect(await outcomeOf(events)).toBe(outcome)
+})
+
+test('what follows a truncated answer is checked with what is before it', async () => {
+  const before = [create('forb', { id: 'a' }), has('forb', { id: 'a' }), says('s', 'a')]
+  expect(await outcomeOf([...before, create('idden')])).toBeUndefined()
+  expect(await outcomeOf([...before, truncate('s'), create('idden')])).toBe(REJECTED)
+  expect(await outcomeOf([...before, remove('s'), create('idden')])).toBe(REJECTED)
+  const removed = told({ type: 'conversation.item.deleted', item_id: 's' })
+  expect(await outcomeOf([...before, removed, create('idden')])).toBe(REJECTED)
+})
+
+test('an answer separates texts only where it is', async () => {
+  const confirmed = has('forb', { id: 'a', after: 's' })
+  // The provider has answered before it got the item.
+  expect(await outcomeOf([create('forb', { id: 'a' }), says('s', null), confirmed, create('idden')])).toBe(REJECTED)
+  const output = answer({ conversation_id: 'c', output: [{ id: 's', type: 'message', role: 'assistant' }] })
+  const first = [create('forb', { id: 'a' }), has('forb', { id: 'a' }), says('s', 'a')]
+  expect(await outcomeOf([...first, create('x'), output, create('idden')])).toBeUndefined()
+  expect(await outcomeOf([...first, create('forb', { id: 'b' }), output, create('idden')])).toBe(REJECTED)
+})
+
+test('sound between texts does not separate them, and transcripts of a client are texts', async () => {
+  expect(
+    await outcomeOf([create('forb', { id: 'a' }), has('forb', { id: 'a' }), heard('h', 'a'), create('idden')]),
+  ).toBe(REJECTED)
+  const item = { type: 'message', role: 'user', content: [{ type: 'input_audio', audio: 'AAAA', transcript: 'idden' }] }
+  expect(await outcomeOf([create('forb'), { type: 'conversation.item.create', item }])).toBe(REJECTED)
+})
+
+test.each<[name: string, events: readonly (object | Buffer)[], outcome: string | undefined]>([
+  ['instructions before an item', [instruct('forb'), create('idden', { role: 'system' })], REJECTED],
+  ['an item before instructions', [create('idden', { role: 'system' }), instruct('forb')], REJECTED],
+  ['other instructions', [instruct('forb'), instruct('x'), create('idden', { role: 'system' })], undefined],
+  [
+    'settings without instructions',
+    [instruct('forb'), { type: 'session.update', session: {} }, create('idden', { role: 'system' })],
+    REJECTED,
+  ],
+  ['instructions before a user', [instruct('forb'), create('idden')], undefined],
+  ['instructions of a response', [create('idden', { role: 'system' }), respond(undefined, 'forb')], REJECTED],
+  [
+    'the same before its own input',
+    [create('idden', { role: 'system' }), respond([itemOf('x', {})], 'forb')],
+    undefined,
+  ],
+  ['instructions before the input', [instruct('forb'), respond([itemOf('idden', { role: 'system' })])], REJECTED],
+  [
+    'a reference before a text',
+    [create('forb', { id: 'a' }), respond([reference('a'), itemOf('idden', {})])],
+    REJECTED,
+  ],
+  [
+    'a text before a reference',
+    [create('idden', { id: 'a' }), respond([itemOf('forb', {}), reference('a')])],
+    REJECTED,
+  ],
+  [
+    'several references',
+    [create('idden', { id: 'a' }), create('x'), create('forb', { id: 'b' }), respond([reference('b'), reference('a')])],
+    REJECTED,
+  ],
+  [
+    'three parts',
+    [create('bid', { id: 'a' }), respond([itemOf('for', {}), reference('a'), itemOf('den', {})])],
+    REJECTED,
+  ],
+  [
+    'another role between',
+    [create('x', { id: 'a', role: 'system' }), respond([itemOf('forb', {}), reference('a'), itemOf('idden', {})])],
+    REJECTED,
+  ],
+  ['nothing together', [create('a', { id: 'a' }), respond([reference('a'), itemOf('b', {})])], undefined],
+  ['an item that nobody knows', [create('a'), respond([reference('b')])], UNKNOWN],
+])('what a response reads is checked together: %s', async (_, events, outcome) => {
+  expect(await outcomeOf(events)).toBe(outcome)
+})
+
+test('a rejected item is not in the conversation', async () => {
+  const session = open(GUARDS)
+  for (const event of [
+    create('forbidden', { id: 'a' }),
+    create('forb', { id: 'b' }),
+    create('idden'),
+    create('idden', { after: 'a' }),
+  ]) {
+    session.says(event)
+    await new Promise<void>((resolve) => setImmediate(resolve))
+  }
+  expect(session.up).toEqual([JSON.stringify(create('forb', { id: 'b' }))])
+  expect(session.down.map((text) => JSON.parse(text).error.code)).toEqual([REJECTED, REJECTED, UNKNOWN])
+})
+
+test('the first items are forgotten, and an item that there is no memory for is refused', async () => {
+  const session = open(GUARDS)
+  const say = async (event: object) => {
+    session.says(event)
+    await new Promise<void>((resolve) => setImmediate(resolve))
+    return session.down.length
+  }
+  const { guardLoad } = session.exchange.context
+  for (let i = 0; i < 1000; i++) await say(create('x'.repeat(600), { id: `i${i}` }))
+  const free = 63 * 1024 * 1024
+  expect([guardLoad.take(free), guardLoad.take(4096)]).toEqual([true, false])
+  guardLoad.give(free)
+  await say(create('x', { id: 'y'.repeat(513) }))
+  expect(await say(remove('i0'))).toBe(1)
+  expect(await say(remove('i999'))).toBe(1)
+  expect(await say(remove('y'.repeat(513)))).toBe(2)
+  let taken = 0
+  while (guardLoad.take(100)) taken += 100
+  expect(await say(create('y', { id: 'y' }))).toBe(3)
+  expect(JSON.parse(session.down.at(-1)!).error.code).toBe('body-memory-exhausted')
+  guardLoad.give(taken)
+  session.conversation!.drop()
+  session.hears(heard('late', 'i999'))
+  expect(guardLoad.take(64 * 1024 * 1024)).toBe(true)
+})
