@@ -159,7 +159,8 @@ function answer(
   counts[translation.streamed ? 'streams' : 'answers']++
   if (filter.refusal !== undefined) {
     counts.refused++
-    if (filter.whole !== true) throw new Error('a stream is refused behind its head')
+    // A whole answer is held to its end, also if the client gets a stream of it.
+    if (filter.whole !== true && isStream) throw new Error('a stream is refused behind its head')
     JSON.parse(filter.refusal.body as string)
     return
   }
