@@ -200,7 +200,10 @@ export interface AnswerFilter extends BodyFilter {
   readonly whole?: boolean
   /** `refusal` may be set until the first content, even if `whole` is not: the response is held as long. */
   readonly mayRefuse?: boolean
-  /** What decides about the first content is being asked: the response is held for longer. It ends by itself. */
+  /**
+   * What decides about the first content is being asked, or known only at the end of the backend's response: the response is held for longer. It
+   * ends by itself, or with the request.
+   */
   readonly isJudging?: boolean
   /** The response cannot be used, and the client gets this instead. */
   readonly refusal?: Refusal | undefined

@@ -148,6 +148,11 @@ test('what a pattern holds back is not judged: only the provider can go on with 
   expect(filter.isJudging).toBe(false)
 })
 
+test('a stream of a whole answer is held until the answer has ended', () => {
+  expect(streamBehind({ isJudging: true }).filter.isJudging).toBe(true)
+  expect(streamBehind({ isJudging: false }).filter.isJudging).toBe(false)
+})
+
 test('a filter without these functions is one', () => {
   const { told, send } = streamBehind({ whenBegun: undefined, whenOver: undefined } as never)
   send(chunk({ content: 'word ' }))

@@ -35,7 +35,7 @@ export class GuardedStream implements AnswerFilter {
   }
 
   get isJudging(): boolean {
-    return this.#guarding?.isAsking === true
+    return this.#guarding?.isAsking === true || this.#inner?.isJudging === true
   }
 
   whenBegun(begun: () => void): void {
