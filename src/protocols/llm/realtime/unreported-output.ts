@@ -1,11 +1,9 @@
-import { estimateTokens } from '../tokens/estimate-tokens.ts'
+import { AUDIO_PER_TOKEN, estimateTokens } from '../tokens/estimate-tokens.ts'
 
 /** More responses are never in progress. */
 const MAX_RESPONSES = 16
 /** Of a longer text, the rest is assumed to be like the beginning. */
 const MAX_SAMPLE = 16_384
-/** Characters of audio in base64 for each token: one stands for 50 ms, of 24,000 samples of 16 bits each second. */
-const AUDIO_PER_TOKEN = 3200
 
 class Output {
   #sample = ''

@@ -8,6 +8,9 @@ const MAX_NAME = 30
 const MAX_READ = 200_000
 const PARTS = 20
 
+/** Characters of audio in base64 for each token: one stands for 50 ms, of 24,000 samples of 16 bits each second. */
+export const AUDIO_PER_TOKEN = 3200
+
 /**
  * Estimates the tokens of a text, in time that `MAX_READ` bounds. It needs no vocabulary: charging must be synchronous, and it needs an
  * estimate only where a provider reports nothing. It is meant not to be below 85% of what the newer vocabulary (o200k) counts for natural

@@ -49,6 +49,18 @@ for (const [type, before, one] of cases) {
   })
 }
 
+test('a stream of audio that the client leaves is charged for what was said, and for 20 tokens each second of it', () => {
+  const second = Buffer.alloc(48_000).toString('base64')
+  const spoken = (audio: object) => data({ id: 'c', choices: [{ index: 0, delta: { audio } }] })
+  const leave = (stream: string) => pass(stream, { counts: true, breaks: 'cancelled' }).facts.outputTokens!
+  const pieces = Array.from({ length: 10 }, (_, i) => second.slice(i * 6400, i * 6400 + 6400))
+  const audio = pieces.map((piece) => spoken({ id: 'a', data: piece })).join('')
+  expect(leave(audio)).toBeGreaterThan(17)
+  expect(leave(audio)).toBeLessThan(23)
+  expect(leave(audio.repeat(10)) / leave(audio)).toBeGreaterThan(8)
+  expect(leave(spoken({ transcript: WORDS }))).toBeGreaterThan(13)
+})
+
 test('texts that later events of a Responses stream repeat are counted once', () => {
   const once = responses(WORDS)
   const repeated =

@@ -5,9 +5,9 @@ import { ForwardingSink } from '#net/body/forwarding-sink.ts'
 import { HeldBytes } from '#net/body/held-bytes.ts'
 import type { Head } from '#net/http/head.ts'
 import type { BodySink } from '#net/stream.ts'
-import { decodeText } from '../json/native.ts'
+import { decodeLatin1, decodeText } from '../json/native.ts'
 import type { RouteType } from '../policy-schema.ts'
-import { estimateTokens } from './estimate-tokens.ts'
+import { AUDIO_PER_TOKEN, estimateTokens } from './estimate-tokens.ts'
 
 /** Of a longer answer, the rest is assumed to be like the beginning. */
 const MAX_SAMPLE_BYTES = 64 * 1024
@@ -106,13 +106,23 @@ class SampledAnswer extends ForwardingSink {
       const next = Math.min(end, at + MAX_SAMPLE_BYTES - this.#sample.length)
       if (next === at || !this.#sample.appendWithin(buffer, at, next)) break
       at = next
-      if (this.#sample.length === MAX_SAMPLE_BYTES && this.#outputInSample() === '') {
+      if (this.#sample.length === MAX_SAMPLE_BYTES && this.#hasNoOutput()) {
         this.#skipped += MAX_SAMPLE_BYTES
         this.#sample.length = 0
       }
     }
     this.#length += end - start
     super.bytes(buffer, start, end)
+  }
+
+  #hasNoOutput(): boolean {
+    return this.#outputInSample() === '' && this.#audioInSample() === 0
+  }
+
+  /** In tokens. */
+  #audioInSample(): number {
+    const { bytes } = this.#sample
+    return audioIn(decodeLatin1(bytes, 0, bytes.length))
   }
 
   #outputInSample(): string {
@@ -136,15 +146,26 @@ class SampledAnswer extends ForwardingSink {
     const { length } = this.#sample
     const rest = this.#length - this.#skipped
     if (length === 0) return Math.ceil(rest / BYTES_PER_TOKEN)
-    return Math.ceil((estimateTokens(this.#outputInSample()) * rest) / length)
+    const sampled = estimateTokens(this.#outputInSample()) + this.#audioInSample()
+    return Math.ceil((sampled * rest) / length)
   }
 }
 
-/** Members with output of a model, in answers and streams of all dialects: text, thoughts, refusals and arguments of calls. */
+/** Members with output of a model, in answers and streams of all dialects: text, thoughts, refusals, spoken words and arguments of calls. */
 const OUTPUT =
-  /"(?:content|text|delta|refusal|thinking|reasoning|reasoning_content|arguments|partial_json|input|name)"\s*:\s*"((?:[^"\\]|\\.)*)/gs
+  /"(?:content|text|transcript|delta|refusal|thinking|reasoning|reasoning_content|arguments|partial_json|input|name)"\s*:\s*"((?:[^"\\]|\\.)*)/gs
 /** In streams of the responses API all other members repeat the text of the deltas. */
 const DELTAS = /"delta"\s*:\s*"((?:[^"\\]|\\.)*)/gs
+
+/** What a model says in chat completions, in base64. */
+const AUDIO = /"audio"\s*:\s*\{[^{}]*?"data"\s*:\s*"([^"]*)/g
+
+/** The tokens of the audio in the beginning of an answer. */
+function audioIn(answer: string): number {
+  let length = 0
+  for (const [, data = ''] of answer.matchAll(AUDIO)) length += data.length
+  return length / AUDIO_PER_TOKEN
+}
 
 /** The output of the model in the beginning of an answer, which may be cut off anywhere. */
 function outputIn(answer: string, isResponses: boolean): string {
