@@ -248,6 +248,8 @@ function prepareTyped(
   const { name: model, replacement } = chosen
 
   const streaming = isStreamed(members)
+  // Settings decide what the provider sends, and the client about the form that it gets.
+  const asksStream = members === received ? streaming : isStreamed(received)
   const conversion = provider.provider.convert(type, model, streaming)
   const sends = conversion.kind === 'send'
   if (!sends && conversion.kind !== 'count') return refuseConversion(type, provider, conversion.kind)
@@ -264,7 +266,8 @@ function prepareTyped(
     if ('kind' in final) return final
     const call = { ...chosen.facts, streaming, request: new SentRequest(type, members, final) }
     if (!sends) return runForBody(final, prepareCount(type, final, buildFacts(provider, type, call)))
-    return prepareSent({ provider, type, conversion, isNative, model, hidesUsage }, call, final, exchange, input)
+    const sent = { provider, type, conversion, isNative, model, hidesUsage, asksStream }
+    return prepareSent(sent, call, final, exchange, input)
   }
   const { guards } = settings
   // Guards see the request in its final form, with the configured messages. A local count sends nothing to a provider.
@@ -282,6 +285,7 @@ interface FinalCall {
   readonly isNative: boolean
   readonly model: string
   readonly hidesUsage: boolean
+  readonly asksStream: boolean
 }
 
 function prepareSent(
@@ -324,7 +328,7 @@ function* writeRequest(
 }
 
 function completeSent(
-  { provider, type, conversion, model, hidesUsage }: FinalCall,
+  { provider, type, conversion, model, hidesUsage, asksStream }: FinalCall,
   call: Partial<LlmFacts>,
   final: Uint8Array,
   { body, translated }: WrittenRequest,
@@ -346,12 +350,16 @@ function completeSent(
     hidesUsage,
     kept,
     account,
-    translation: translated?.answer,
-    native: translated === undefined ? { type, streamed: facts.streaming, model, body: input.body! } : undefined,
+    translation: translated && inForm(translated.answer, asksStream),
+    native: translated === undefined ? { type, streamed: asksStream, model, body: input.body! } : undefined,
     guards: isGuardedFormat(type) ? (provider.settings.guards?.response ?? NO_GUARDS) : NO_GUARDS,
     maxBytes: input.maxKept,
   }
   return { kind: 'send', type, path, headers, body, facts, response }
+}
+
+function inForm(answer: AnswerTranslation, streamed: boolean): AnswerTranslation {
+  return answer.kind === 'chat' && answer.streamed !== streamed ? { ...answer, streamed } : answer
 }
 
 const NO_GUARDS: readonly Guard[] = []

@@ -1,5 +1,6 @@
 import { gzipSync } from 'node:zlib'
 import { expect, test } from 'vitest'
+import { translated } from '#test/support/translated-exchange.ts'
 import type { RouteType } from '../policy-schema.ts'
 import type { ClientFormat } from '../request/route-type.ts'
 import { pass } from '../testing.ts'
@@ -131,3 +132,25 @@ test.each<[type: ClientFormat, streamed: boolean, body: string, contentType: str
   const passed = answered(type, streamed, body, contentType)
   expect([passed.text, passed.contentType]).toEqual([body, contentType])
 })
+
+const SETTINGS = { overrides: [['stream', false]], defaults: [['stream', true]] } as const
+
+test.each<[provider: string, setting: keyof typeof SETTINGS, asked: object]>([
+  ['providerOne', 'overrides', { stream: true }],
+  ['providerOne', 'defaults', {}],
+  ['providerFour', 'overrides', { stream: true }],
+  ['providerFour', 'defaults', {}],
+])(
+  '%s: settings of stream (%s) are for the provider, and the client gets what it asked for',
+  (kind, setting, asked) => {
+    const [[field, value]] = SETTINGS[setting]
+    const [whole, stream] = ANSWERS[kind === 'providerOne' ? 'Completions' : 'Messages']
+    const { request, contentType } = translated(
+      { model: 'm', messages: [{ role: 'user', content: 'Hi.' }], ...asked },
+      { provider: { [kind]: {} }, ai: { [setting]: [{ field, value }] } },
+      value ? { body: stream, headers: { 'content-type': SSE } } : { body: whole },
+    )
+    expect((request as { stream?: boolean }).stream === true).toBe(value)
+    expect(contentType).toBe(value ? 'application/json' : SSE)
+  },
+)
