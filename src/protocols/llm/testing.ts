@@ -64,6 +64,8 @@ export interface Answer {
   /** Sizes of the pieces in which the body arrives; the rest comes in one. */
   readonly cuts?: readonly number[]
   readonly breaks?: Abort
+  /** The response has not ended. */
+  readonly stays?: boolean
   /** What of the answer is kept. */
   readonly reads?: Partial<LlmReads>
   readonly maxKept?: number
@@ -125,14 +127,15 @@ export function pass(body: string | Buffer, answer: Answer = {}) {
       at = end
     }
     const trailers = answer.trailers && writeFields(Head.response(200), answer.trailers)
-    if (answer.breaks === undefined) sink.end(trailers)
-    else sink.abort(answer.breaks)
+    if (answer.breaks !== undefined) sink.abort(answer.breaks)
+    else if (answer.stays !== true) sink.end(trailers)
   })
   account?.settle(false)
   return {
     facts,
     collector,
     exchange,
+    filter,
     failure: filter?.failure,
     refusal: filter?.refusal,
     text: Buffer.from(collector.text, 'latin1').toString(),

@@ -147,6 +147,7 @@ function observeOtherForm(
     ...{ streamed, claim, maxBytes },
     inner: account === undefined ? plain : sampled(plain, account, claim),
     secrets: () => sentSecrets(exchange),
+    whenOver: (stop) => exchange.context.whenOver(stop),
     failed: (type) => {
       facts.errorType = type
     },

@@ -1,5 +1,6 @@
 import { gzipSync } from 'node:zlib'
 import { expect, test } from 'vitest'
+import { VirtualTime } from '#test/support/virtual-time.ts'
 import { type Answer, pass } from '../testing.ts'
 import type { NativeRequest } from '../translation/other-form.ts'
 
@@ -146,6 +147,18 @@ test.each<[what: string, streamed: boolean, body: string, more: Answer, status: 
 test('a stream is read up to the end of its response', () => {
   const { text: stream } = answered(true, WHOLE)
   expect(answered(false, `${stream}${sse(error)}`).text).toBe(WHOLE.replace('\r\n', ' '))
+})
+
+test('a stream that does not end with its response is disconnected after a second', async () => {
+  using time = new VirtualTime()
+  const { text: stream } = answered(true, WHOLE)
+  const { collector, filter } = answered(false, `${stream}data: 1`, { stays: true })
+  let cancelled = 0
+  filter!.whenOver!(() => cancelled++)
+  await time.pass(999)
+  expect([collector.ended, cancelled]).toEqual([0, 0])
+  await time.pass(1)
+  expect([collector.ended, cancelled]).toEqual([1, 1])
 })
 
 test('the form that the client asked for passes unchanged', () => {

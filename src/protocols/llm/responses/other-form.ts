@@ -1,3 +1,4 @@
+import { clock } from '#base/clock.ts'
 import { parseJson } from '#base/parse-json.ts'
 import type { Refusal } from '#exchange/outcome.ts'
 import { asBuffer } from '#net/body/as-buffer.ts'
@@ -27,6 +28,8 @@ export interface OtherFormOptions {
   readonly secrets: () => SentSecrets | undefined
   /** Notes the type of an error for the log. */
   readonly failed: (type: string) => void
+  /** Registers what is called when the request is over. */
+  readonly whenOver: (stop: () => void) => void
 }
 
 /**
@@ -67,7 +70,7 @@ export class OtherForm implements AnswerFilter {
   }
 
   into(sink: BodySink): BodySink {
-    const { inner, streamed, claim, maxBytes } = this.#options
+    const { inner, streamed, claim, maxBytes, whenOver } = this.#options
     const out = inner.into(sink)
     const results: Results = {
       found: (response) => this.#send(response, out),
@@ -75,13 +78,14 @@ export class OtherForm implements AnswerFilter {
       unusable: (what) => this.#refuse(502, what, unusableAnswer(what), 'invalid_response'),
       cut: (why) => this.#refuse(502, CUT, { ...brokenStream(why), cut: undefined }, why),
       isOver: () => this.#isOver,
-      finish: () => {
+      whenOver,
+      finish: (isEarly) => {
         this.#isOver = true
         this.#begun?.()
         // What is refused is no response that could be read.
         const to = this.refusal === undefined ? out : sink
         to.end()
-        this.#cancel?.()
+        if (isEarly) this.#cancel?.()
       },
     }
     return streamed ? new WholeSink(out, claim, maxBytes, results) : new StreamSink(out, claim, maxBytes, results)
@@ -119,8 +123,11 @@ interface Results {
   reported(error: JsonValue): void
   unusable(what: string): void
   cut(why: Abort | 'incomplete'): void
-  finish(): void
+  /** @param isEarly the provider has not ended its response */
+  finish(isEarly: boolean): void
   isOver(): boolean
+  /** Registers what is called when the request is over. */
+  whenOver(stop: () => void): void
 }
 
 /** Ends a response early, so that its rest is of no interest. */
@@ -148,7 +155,7 @@ abstract class FormSink extends ForwardingSink {
   #close(why: Abort | 'incomplete'): void {
     if (this.results.isOver()) return
     this.close(why)
-    if (!this.results.isOver()) this.results.finish()
+    if (!this.results.isOver()) this.results.finish(false)
   }
 
   protected abstract push(buffer: Buffer, start: number, end: number): void
@@ -158,41 +165,55 @@ abstract class FormSink extends ForwardingSink {
 
 const LAST = /^response\.(?:completed|incomplete|cancelled)$/
 
+/** How long the end of a stream may follow its last event. Then the connection is not used again. */
+const TAIL_MS = 1000
+
 /** Finds the whole response in a stream. */
 class StreamSink extends FormSink {
   readonly #events: SseEvents
+  #isFound = false
+  #tail: { cancel(): void } | undefined
 
   constructor(sink: BodySink, claim: BodyClaim, maxBytes: number, results: Results) {
     super(sink, results)
     const receiver = {
       event: (name: string, data: Uint8Array) => this.#read(name, data),
-      overlong: () => this.#end(() => results.unusable('an event of the stream is too large')),
+      overlong: () => this.#refuseLong(),
     }
     this.#events = new SseEvents(receiver, { claim, maxBlockBytes: maxBytes })
   }
 
   protected push(buffer: Buffer, start: number, end: number): void {
+    if (this.#isFound) return
     this.#events.push(buffer, start, end)
+    if (!this.#isFound || this.results.isOver()) return
+    this.#tail = clock.after(TAIL_MS, () => this.results.finish(true))
+    this.results.whenOver(() => this.#tail?.cancel())
   }
 
   protected close(why: Abort | 'incomplete'): void {
-    this.#events.end()
-    if (!this.results.isOver()) this.results.cut(why)
+    this.#tail?.cancel()
+    if (!this.#isFound) this.#events.end()
+    if (!this.#isFound) this.results.cut(why)
   }
 
   #read(name: string, data: Uint8Array): void {
+    if (this.#isFound) return
     const event = parseDocument(data)
     if (!(event instanceof JsonValue)) return
     const type = name === '' ? (event.get('type')?.text ?? '') : name
     const response = event.get('response')
-    if (type === 'error' || type === 'response.failed') this.#end(() => this.results.reported(response ?? event))
-    else if (LAST.test(type) && response !== undefined) this.#end(() => this.results.found(response))
+    const isError = type === 'error' || type === 'response.failed'
+    this.#isFound = isError || (LAST.test(type) && response !== undefined)
+    if (isError) this.results.reported(response ?? event)
+    else if (this.#isFound) this.results.found(response!)
   }
 
-  #end(say: () => void): void {
-    if (this.results.isOver()) return
-    say()
-    this.results.finish()
+  #refuseLong(): void {
+    if (this.#isFound) return
+    this.#isFound = true
+    this.results.unusable('an event of the stream is too large')
+    this.results.finish(true)
   }
 }
 
@@ -209,7 +230,7 @@ class WholeSink extends FormSink {
     if (this.#held.appendWithin(buffer, start, end)) return
     this.results.unusable('the response is too large')
     this.#held.drop()
-    this.results.finish()
+    this.results.finish(true)
   }
 
   protected close(why: Abort | 'incomplete'): void {
