@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
 import { clock } from '#base/clock.ts'
+import { type LlmFacts, NO_LLM } from '#exchange/llm-facts.ts'
 import { RequestSpan } from '#exchange/request-span.ts'
 import type { TracingSettings } from '#exchange/tracing-settings.ts'
 import { Head } from '#net/http/head.ts'
@@ -79,6 +80,23 @@ test.each([
   expect(span.name).toBe(name)
   expect(span.attributes.map(({ key }) => key)).not.toContain('span.name')
   expect(span.attributes).toContainEqual({ key: 'other', value: { intValue: '2' } })
+})
+
+test.each<[llm: Partial<LlmFacts> | undefined, name: string]>([
+  [{ operation: 'chat', requestModel: 'm-1' }, 'chat m-1'],
+  [{ operation: 'realtime', requestModel: '' }, 'realtime'],
+  [{ operation: 'chat', requestModel: 'm'.repeat(2000) }, `chat ${'m'.repeat(1018)}\u2026`],
+  [{ operation: undefined, requestModel: 'm-1' }, 'POST'],
+  [undefined, 'POST'],
+])('an attempt with the facts %j is named %s', (llm, name) => {
+  const { all, span, spans } = tracer()
+  const { exchange } = observed({})
+  exchange.llm = llm && { ...NO_LLM, ...llm }
+  const request = Head.request('POST', '/v1/messages/count_tokens')
+  span.beginAttempt(request, 0)
+  span.attempt!.request = request
+  all.attemptEnded(span.attempt!, exchange)
+  expect(spans[0]!.name).toBe(name)
 })
 
 test('a call that was never sent begins when it ends', () => {

@@ -3,6 +3,7 @@ import type { Json } from '#base/json.ts'
 import type { SecretHider } from '#base/known-secrets.ts'
 import type { EndedCall } from '#exchange/call.ts'
 import type { Exchange } from '#exchange/exchange.ts'
+import type { LlmFacts } from '#exchange/llm-facts.ts'
 import { readGrpcStatus } from '#exchange/read-grpc-status.ts'
 import type { ClientSpan, RequestSpan } from '#exchange/request-span.ts'
 import type { SpanSettings } from '#exchange/span-settings.ts'
@@ -69,8 +70,7 @@ export class Tracer {
     const { llm } = exchange
     const grpc = isGrpc(exchange) ? readGrpcStatus(exchange) : undefined
     if (grpc !== undefined) span.grpcStatus = grpcStatusName(`${grpc}`)
-    const model = llm && `${llm.operation} ${llm.requestModel ?? ''}`.trim()
-    this.#clientEnded({ span, exchange }, model ?? knownMethod(span.request?.method ?? ''))
+    this.#clientEnded({ span, exchange }, nameOfAttempt(span, llm))
   }
 
   callEnded({ status, grpcStatus, failure }: EndedCall, span: ClientSpan): void {
@@ -139,6 +139,12 @@ function nameOf(exchange: Exchange): string {
   const method = knownMethod(originalMethod)
   const known = method === '_OTHER' ? 'HTTP' : method
   return matchedPath === undefined ? known : `${known} ${routeOf(matchedPath)}`
+}
+
+/** Calls of models are named by operation and model (semantic conventions for generative AI). Token counts and what passes as it is are none. */
+function nameOfAttempt({ request }: ClientSpan, llm: LlmFacts | undefined): string {
+  if (llm?.operation === undefined) return knownMethod(request?.method ?? '')
+  return cutName(`${llm.operation} ${llm.requestModel}`.trim())
 }
 
 function nameOfCall({ request, mcp, destination }: ClientSpan): string {
