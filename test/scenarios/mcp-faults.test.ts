@@ -9,6 +9,8 @@ import { PassingTime } from '#test/support/passing-time.ts'
 /** Targets that misbehave in every phase of a session, and a gateway that is restarted under its clients. */
 
 type Method = 'initialize' | 'tools/list' | 'tools/call'
+/** GET opens the stream of notifications, DELETE ends the session. */
+type Phase = Method | 'GET' | 'DELETE'
 type Fault = (response: ServerResponse, id: number, right: object) => void
 
 const KEY = '00112233445566778899aabbccddeeff00112233445566778899aabbccddeeff'
@@ -64,13 +66,17 @@ const RIGHT: Readonly<Record<Method, object>> = {
   'tools/call': { content: [{ type: 'text', text: 'right' }] },
 }
 
-let fault: { readonly method: Method; readonly does: Fault } | undefined
+let fault: { readonly phase: Phase; readonly does: Fault } | undefined
+/** The sessions that the gateway has ended. */
+let deleted = 0
 
 async function serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
   const body = Buffer.concat((await request.toArray()) as Buffer[]).toString()
   const { id, method } = JSON.parse(body || '{}') as { id?: number; method?: Method }
+  if (request.method === 'DELETE') deleted++
+  if (fault !== undefined && fault.phase === request.method) return fault.does(response, 7, RIGHT['tools/call'])
   if (id === undefined || method === undefined || RIGHT[method] === undefined) return void response.writeHead(202).end()
-  if (fault?.method === method) return fault.does(response, id, RIGHT[method])
+  if (fault?.phase === method) return fault.does(response, id, RIGHT[method])
   json(response, JSON.stringify(answer(id, RIGHT[method])))
 }
 
@@ -151,7 +157,7 @@ async function begin(): Promise<string> {
 for (const method of ['initialize', 'tools/list', 'tools/call'] as const) {
   test.each(Object.entries(FAULTS))(`${method}: a target that %s`, async (_, { does, isRight }) => {
     const session = method === 'initialize' ? undefined : await begin()
-    fault = { method, does }
+    fault = { phase: method, does }
     const received = await post(method, session).finally(() => {
       fault = undefined
     })
@@ -166,6 +172,37 @@ for (const method of ['initialize', 'tools/list', 'tools/call'] as const) {
     expect((await post('tools/call', session ?? (await begin()))).text).toContain('right')
   })
 }
+
+const inSession = (method: 'GET' | 'DELETE', session: string) =>
+  fetch(url, { method, headers: { accept: 'text/event-stream', 'mcp-session-id': session } })
+
+test.each(Object.entries(FAULTS))(
+  'GET: a target that %s ends the stream of its client, and only that',
+  async (name, { does }) => {
+    const session = await begin()
+    fault = { phase: 'GET', does }
+    const response = await inSession('GET', session)
+    const text = await response.text()
+    fault = undefined
+    // A response has no place here, whoever it is for.
+    expect(text).not.toMatch(/forged|right/)
+    if (response.status !== 200) expect(String(response.status)).toMatch(/^5\d\d$/)
+    if (name.startsWith('sends a thousand')) expect(text.split('notifications/message')).toHaveLength(1001)
+    expect((await post('tools/call', session)).text).toContain('right')
+  },
+)
+
+test.each(Object.entries(FAULTS))('DELETE: a target that %s does not keep the session alive', async (_, { does }) => {
+  const session = await begin()
+  const before = deleted
+  fault = { phase: 'DELETE', does }
+  const { status } = await time.hurry(inSession('DELETE', session))
+  fault = undefined
+  // Where the connection is closed, the request is sent again: it may be repeated.
+  expect([status, deleted > before]).toEqual([204, true])
+  expect((await post('tools/call', session)).status).toBe(404)
+  expect((await post('tools/call', await begin())).text).toContain('right')
+})
 
 test('sessions of 200 clients outlast a restart of the gateway', async () => {
   const sessions: string[] = []
