@@ -22,7 +22,7 @@ function checkPlace({ plan, exchange }: RequestOfClient, boundToLoopback: boolea
   if (boundToLoopback && !isMeantForLoopback(head.authority, head.joined('origin'))) {
     return refuse(exchange, 'mcp-origin-refused')
   }
-  if (plan.targets.length === 0 && plan.failureMode === 'FailClosed') {
+  if (plan.targets.length === 0 && plan.failureMode === 'FailClosed' && !concernsSession(exchange)) {
     return refuse(exchange, 'mcp-targets-unavailable', { detail: 'the backend has no targets' })
   }
   return undefined
@@ -45,6 +45,12 @@ function checkMessage(request: RequestOfClient): ServedAnswer | undefined {
     default:
       return refuse(exchange, 'method-not-allowed', { headers: [['allow', allowedMethods(plan)]] })
   }
+}
+
+/** A client may end its session, and wait to be told of targets, while there are none. */
+function concernsSession(exchange: Exchange): boolean {
+  const { method } = exchange.request
+  return method === 'DELETE' || (method === 'GET' && !isForOlderTransport(exchange))
 }
 
 /** Whether the request is for the entry of the HTTP+SSE transport (decision B82). Only clients of the newer one send a session header. */

@@ -477,15 +477,38 @@ test.each<[what: string, plan: McpPlan]>([
   expect(seen.at(-1)?.headers['last-event-id']).toBe('41')
 })
 
-test('FailOpen: without targets a stream stays open until there are some', async () => {
-  const memory = new McpMemory()
-  const client = new TestClient(mcpPlan([], { failureMode: 'FailOpen' }), fakeTargets({}).call, { memory })
-  await client.initialize()
-  const arrive = () => {
-    memory.streams.replaced(MCP_BACKEND, ['a'])
-    return false
-  }
-  expect(await client.send({ method: 'GET', leaves: arrive })).toMatchObject({ status: 200, text: '' })
+test.each(['FailOpen', 'FailClosed'] as const)(
+  '%s: while a backend has no targets, a client is told when there are some again, and may end its session',
+  async (failureMode) => {
+    const memory = new McpMemory()
+    const { client } = await start({ a: asking })
+    const left = client.with({ memory }, mcpPlan([], { failureMode }))
+    left.sessionId = client.sessionId
+    let isTold = false
+    const tellOf = (names: readonly string[]) => () => {
+      if (!isTold) memory.streams.replaced(MCP_BACKEND, names)
+      isTold = true
+      return false
+    }
+    const { status, messages } = await left.send({ method: 'GET', leaves: tellOf(['a']) })
+    const changes = ['tools', 'prompts', 'resources'].map((list) => note(`notifications/${list}/list_changed`))
+    expect([status, messages]).toEqual([200, changes])
+    const { status: listed } = await left.request(1, 'tools/list')
+    expect(listed).toBe(failureMode === 'FailClosed' ? 503 : 200)
+    expect((await left.send({ method: 'DELETE' })).status).toBe(204)
+    expect((await client.request(1, 'tools/list')).status).toBe(404)
+  },
+)
+
+test.each<[method: string, target: string]>([
+  ['POST', '/mcp'],
+  ['GET', '/sse'],
+  ['POST', '/sse?sessionId=x'],
+  ['PUT', '/mcp'],
+])('FailClosed: %s %s needs a target', async (method, path) => {
+  const client = new TestClient(mcpPlan([]), fakeTargets({}).call)
+  const { status, exchange } = await client.send({ method, target: path, leaves: () => true })
+  expect([status, exchange.refusal]).toEqual([503, 'mcp-targets-unavailable'])
 })
 
 test('event ids of any characters continue streams', async () => {
