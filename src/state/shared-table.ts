@@ -1,3 +1,5 @@
+import { createInstantMemory, InstantMemory } from './instant-memory.ts'
+
 /**
  * Small values that all threads of an instance know, such as ended sessions. A thread sees its own values at once, and those of other threads
  * soon after. They are lost with the instance.
@@ -6,6 +8,18 @@ export interface SharedTable {
   get(scope: string, key: string): string | undefined
   /** @param key short: it is stored, with the value, once for each thread */
   set(scope: string, key: string, value: string): void
+  /**
+   * Sets an empty value that no thread has set yet. Of several threads that claim the same key at the same time, one succeeds.
+   * @returns false: it has been set
+   */
+  claim(scope: string, key: string): boolean
+  /**
+   * Asks all threads, which see it at once, to wait with something. A hint: the hold of one key may end or replace that of another one.
+   * @param ms for how long, at most a minute; 0: they need not wait any more
+   */
+  hold(key: string, ms: number): void
+  /** How long a hold lasts, in milliseconds; 0: there is none. */
+  heldMs(key: string): number
   /** The number of values in a scope. */
   count(scope: string): number
 }
@@ -31,9 +45,12 @@ interface Scope {
 export class LocalTable implements SharedTable {
   readonly #scopes = new Map<string, Scope>()
   readonly #publish: (entry: TableEntry) => void
+  readonly #instant: InstantMemory
 
-  constructor(publish: (entry: TableEntry) => void = () => {}) {
+  /** @param memory the same for all threads; `createInstantMemory` */
+  constructor(publish: (entry: TableEntry) => void = () => {}, memory = createInstantMemory(false)) {
     this.#publish = publish
+    this.#instant = new InstantMemory(memory)
   }
 
   get(scope: string, key: string): string | undefined {
@@ -48,6 +65,20 @@ export class LocalTable implements SharedTable {
     const entry = { scope, key, value }
     this.add(entry)
     this.#publish(entry)
+  }
+
+  claim(scope: string, key: string): boolean {
+    if (this.get(scope, key) !== undefined || !this.#instant.claim(`${scope} ${key}`)) return false
+    this.set(scope, key, '')
+    return true
+  }
+
+  hold(key: string, ms: number): void {
+    this.#instant.hold(key, ms)
+  }
+
+  heldMs(key: string): number {
+    return this.#instant.heldMs(key)
   }
 
   add({ scope, key, value }: TableEntry): void {

@@ -157,6 +157,8 @@ export interface WorkerStart {
   readonly ticketKeys: Uint8Array
   /** The values that the workers have set so far. */
   readonly table: readonly TableEntry[]
+  /** Shared by all workers of the instance; `createInstantMemory`. */
+  readonly instant: ArrayBufferLike
   /** Memory for the bodies that the worker buffers. */
   readonly bodyMemoryBytes: number
   /** Bytes of each body that decision records have; 0: they have none. */

@@ -117,7 +117,7 @@ export async function runProxyWorker(start: WorkerStart, port: MessagePort, arou
   }
   const slowHashes = new SlowHashes((error) => warn('a thread that checks passwords failed', { cause: `${error}` }))
   const tokenCounter = new ThreadCounter((port) => send({ kind: 'count-tokens', port }, [port]))
-  const table = new LocalTable((entry) => send({ kind: 'set-value', entry }))
+  const table = new LocalTable((entry) => send({ kind: 'set-value', entry }), start.instant)
   for (const entry of start.table) table.add(entry)
   const channelsToMain = new ChannelsToMain((sent) => send({ kind: 'send-text', sent }))
   const channels = new LocalChannels(start.name, channelsToMain.carry)

@@ -12,6 +12,7 @@ import type { BackendFact } from '#plan/backend-fact.ts'
 import type { PlanDelta } from '#plan/delta.ts'
 import type { ThreadShare } from '#policies/shared/ext-auth/verdict-cache.ts'
 import type { KeptKind, KeptUpdate } from '#policies/shared/kept/kept-copies.ts'
+import { createInstantMemory } from '#state/instant-memory.ts'
 import { createLoadMemory } from '#state/load.ts'
 import { LocalTable } from '#state/shared-table.ts'
 import type { SlotChange } from '#state/slots.ts'
@@ -114,7 +115,7 @@ const ENTRY = import.meta.url.endsWith('.ts') ? './proxy-worker.ts' : './proxy-w
 /** Common settings of all workers. */
 type CommonStart = Omit<
   WorkerStart,
-  'name' | 'share' | 'load' | 'ticketKeys' | 'table' | 'turns' | 'turnMs' | 'decisions'
+  'name' | 'share' | 'load' | 'ticketKeys' | 'table' | 'instant' | 'turns' | 'turnMs' | 'decisions'
 >
 
 interface Member {
@@ -140,6 +141,7 @@ export class WorkerPool {
   readonly #profiles = new Profiles()
   readonly #watchdog: Watchdog
   readonly #load: SharedArrayBuffer
+  readonly #instant = createInstantMemory()
   readonly #countingThreads = new CountingThreads((error) =>
     this.#events.message('workers', 'warn', 'the thread that counts tokens failed; counts are estimated without it', {
       cause: `${error}`,
@@ -290,6 +292,7 @@ export class WorkerPool {
       load: this.#load,
       ticketKeys: this.#ticketKeys.current,
       table: this.#table.entries,
+      instant: this.#instant,
       turns: this.#watchdog.watch(name),
       turnMs: this.#watchdog.turnMs,
       decisions: decisions.buffer,

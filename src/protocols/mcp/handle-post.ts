@@ -22,9 +22,10 @@ import { checkTargets } from './session/check-targets.ts'
 import { checkRevision, findSession } from './session/find-session.ts'
 import { serveWithoutSession } from './session/serve-without-session.ts'
 import { namingOf } from './session/session-naming.ts'
-import type { Session } from './session/session-state.ts'
+import { isEnded, type Session } from './session/session-state.ts'
 import { deliverNotification, deliverResponse } from './target/deliver.ts'
 import { kindOf } from './target/find-item.ts'
+import { answerFailure, SESSION_DELETED } from './target/target-failure.ts'
 import { learnTools, unknownToolOwner } from './tools/learn-tool.ts'
 
 const decoder = new TextDecoder('utf-8', { fatal: true })
@@ -169,5 +170,8 @@ function answerNamed(
     return 'status' in item ? item : answerItem(request, session, message, item)
   }
   const owner = unknownToolOwner(request, naming, message, parameter)
-  return owner === undefined ? answer() : learnTools(request, session, owner, message).then(answer)
+  if (owner === undefined) return answer()
+  return learnTools(request, session, owner, message).then(() =>
+    isEnded(session, request.deps.table) ? answerFailure(request.exchange, SESSION_DELETED, undefined) : answer(),
+  )
 }

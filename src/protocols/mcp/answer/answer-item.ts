@@ -19,10 +19,11 @@ import {
 } from '../message/json-rpc.ts'
 import type { ItemParameter } from '../message/methods.ts'
 import { headersOf } from '../modern/request-headers.ts'
+import { untilStream } from '../session/opening-stream.ts'
 import { LATEST_SESSIONLESS } from '../session/protocol-version.ts'
 import { callInSession, presentTarget } from '../session/renew-target.ts'
 import { noteSetting } from '../session/session-settings.ts'
-import type { Session } from '../session/session-state.ts'
+import { isEnded, type Session } from '../session/session-state.ts'
 import { abandon } from '../target/abandon.ts'
 import { type FoundItem, findItem } from '../target/find-item.ts'
 import type { Naming } from '../target/naming.ts'
@@ -31,7 +32,7 @@ import { readOnlyMessage } from '../target/read-reply.ts'
 import { requestText } from '../target/request-text.ts'
 import { resumeResponse } from '../target/resume-response.ts'
 import { LIMITS } from '../target/send-to-target.ts'
-import { answerFailure, brokenStreamText, hasFailed, noteFailure } from '../target/target-failure.ts'
+import { answerFailure, brokenStreamText, hasFailed, noteFailure, SESSION_DELETED } from '../target/target-failure.ts'
 import type { TargetMessage } from '../target/target-reply.ts'
 import { TargetStreamError } from '../target/target-stream-error.ts'
 import { ToClient } from '../target/to-client.ts'
@@ -116,11 +117,17 @@ export async function answerItem(
 ): Promise<ServedAnswer> {
   const present = presentTarget(client, session, item.target)
   const target = present instanceof Promise ? await present : present
-  if (target === undefined) return refuseAbsent(client, message)
+  if (target === undefined) return refuseAbsent(client, session, message)
 
   const inFlight = trackInFlight(client, session, message.id, target)
   const { request, done } = inFlight
   const { exchange, deps } = request
+  const opening = untilStream(session, deps.table)
+  if (opening !== undefined) await opening
+  if (inFlight.isCancelled) {
+    done()
+    return CANCELLED
+  }
   const reply = await callInSession(request, session, target, {
     method: 'POST',
     isRepeatable: REPEATABLE.has(message.method),
@@ -183,7 +190,8 @@ function describeItem(exchange: Exchange, item: FoundItem, deps: PreparedRequest
 }
 
 /** With FailOpen a session lacks targets that were down when it began. */
-function refuseAbsent({ exchange }: McpRequest, { id }: RequestMessage): ServedAnswer {
+function refuseAbsent({ exchange, deps }: McpRequest, session: Session, { id }: RequestMessage): ServedAnswer {
+  if (isEnded(session, deps.table)) return answerFailure(exchange, SESSION_DELETED, undefined)
   const error = { id, code: INTERNAL_ERROR, message: 'the target is not part of this session' }
   return refuseRequest(exchange, { code: 'mcp-targets-unavailable' }, error)
 }

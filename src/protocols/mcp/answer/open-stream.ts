@@ -3,6 +3,7 @@ import { sealsEventIds } from '../config/mcp-plan.ts'
 import type { McpRequest, SessionTarget } from '../mcp-request.ts'
 import { type EventCursor, openEventCursor, sealEventCursor } from '../message/event-cursor.ts'
 import { isAnswerTo } from '../message/json-rpc.ts'
+import { beginStream } from '../session/opening-stream.ts'
 import { callInSession, presentTargets } from '../session/renew-target.ts'
 import type { Session } from '../session/session-state.ts'
 import { abandon } from '../target/abandon.ts'
@@ -21,17 +22,20 @@ export async function openStream(request: McpRequest, session: Session): Promise
   const { plan, exchange, deps } = request
   const lastEventId = exchange.request.joined('last-event-id')
   const cursor = lastEventId === undefined ? undefined : openEventCursor(deps.sealer, session.key, lastEventId)
+  const release = lastEventId === undefined ? beginStream(session, deps.table) : () => {}
   const targets = await presentTargets(request, session)
   if (targets.length === 0) {
-    if (plan.failureMode === 'FailClosed') return refuse(exchange, 'mcp-targets-unavailable')
+    release()
+    const hasTargets = plan.targets.length > 0
+    if (hasTargets && plan.failureMode === 'FailClosed') return refuse(exchange, 'mcp-targets-unavailable')
     // The client hears when there are targets again.
     return answerEvents({ request, session, sources: [], outlastsSources: true, stop: () => {} })
   }
   if (cursor?.request !== undefined) return resumeResponse(request, session, targets, cursor)
-  if (!plan.multiplexes) return forwardStream(request, session, targets[0]!, lastEventId)
+  if (!plan.multiplexes) return forwardStream(request, session, targets[0]!, { lastEventId, release })
   // A target may be named like a member that all objects have (`constructor`).
   const events: Record<string, string> = Object.assign(Object.create(null), cursor?.events)
-  return mergeStreams(request, session, targets, events)
+  return mergeStreams(request, session, targets, { events, release })
 }
 
 /** The stream of the only target, with its event ids. It ends when that of the target ends, and the client continues it by its id. */
@@ -39,9 +43,10 @@ async function forwardStream(
   request: McpRequest,
   session: Session,
   target: SessionTarget,
-  lastEventId: string | undefined,
+  { lastEventId, release }: { readonly lastEventId: string | undefined; readonly release: () => void },
 ): Promise<ServedAnswer> {
   const pending = callInSession(request, session, target, { ...GET, lastEventId })
+  void pending.then(release, release)
   const early = await within(pending, GRACE_MS)
   if (early !== undefined && early.kind !== 'messages') return answerWithoutStream(request, early)
   // The client may continue a response here, whatever request it belongs to.
@@ -72,13 +77,13 @@ const GRACE_MS = 1000
 /**
  * The streams of several targets as one. It outlasts each of them: one that ends is opened again. Its event ids contain the last event of
  * each target, so that a client which returns misses nothing.
- * @param events the last events that the client has got; changed as it gets more
+ * @param events the last events that the client has got; changed as it gets more. `release`: called when all targets have responded
  */
 async function mergeStreams(
   request: McpRequest,
   session: Session,
   targets: readonly SessionTarget[],
-  events: Record<string, string>,
+  { events, release }: { readonly events: Record<string, string>; readonly release: () => void },
 ): Promise<ServedAnswer> {
   const stop = new AbortController()
   const signal = AbortSignal.any([request.deps.signal, stop.signal])
@@ -86,6 +91,7 @@ async function mergeStreams(
   const replies = targets.map((target) =>
     callInSession(attached, session, target, { ...GET, lastEventId: events[target.plan.name] }),
   )
+  void Promise.all(replies).then(release, release)
   const refusal = await decisiveReply(request, targets, replies)
   if (refusal !== undefined) {
     for (const reply of replies) void reply.then((each) => each !== refusal && abandon(each))

@@ -74,9 +74,7 @@ export function takeReference(
   const { target, original, of = null } = reference
   const asked = JSON.stringify([session.key, target, of, idKey(original)])
   const key = sha256OfByteText(toByteText(asked))
-  if (deps.table.get(ANSWERED, key) !== undefined) return undefined
-  deps.table.set(ANSWERED, key, '')
-  return reference
+  return deps.table.claim(ANSWERED, key) ? reference : undefined
 }
 
 /** Scope of the shared table: digests of answered requests. */

@@ -7,10 +7,11 @@ import { callTarget } from '../target/call-target.ts'
 import { notifyInitialized } from '../target/notify-target.ts'
 import { peek } from '../target/read-reply.ts'
 import { LIMITS, type TargetCall } from '../target/send-to-target.ts'
+import { SESSION_DELETED } from '../target/target-failure.ts'
 import type { TargetReply } from '../target/target-reply.ts'
 import { prepareClose } from './close-targets.ts'
 import { restoreSettings } from './restore-settings.ts'
-import { isOver, noteRenewed, type Session } from './session-state.ts'
+import { isEnded, isOver, noteRenewed, type Session } from './session-state.ts'
 import { announceChange } from './session-stream.ts'
 import { readTargetSession, type TargetSession } from './target-session.ts'
 
@@ -27,7 +28,7 @@ export async function callInSession(
   { plan, session: before }: SessionTarget,
   call: Omit<TargetCall, 'target' | 'session'>,
 ): Promise<TargetReply> {
-  const first = await callTarget(request, { ...call, target: plan, session: before, of: session })
+  const first = await callUnlessEnded(request, session, { ...call, target: plan, session: before, of: session })
   if (session.key === '' || before?.sessionId === undefined) return first
   if (first.kind !== 'failed' && first.kind !== 'refused') return first
   const { reply, isLost } = await judge(first)
@@ -35,7 +36,16 @@ export async function callInSession(
   const renewed = await renewTarget(request, session, { plan, session: before })
   if (renewed === undefined) return reply
   abandon(reply)
-  return callTarget(request, { ...call, target: plan, session: renewed, of: session })
+  return callUnlessEnded(request, session, { ...call, target: plan, session: renewed, of: session })
+}
+
+/**
+ * Nothing of a session reaches a target after its deletion was answered: then this worker knows of it, or the deletion has ended the calls that
+ * had begun (`CallsInFlight`).
+ */
+function callUnlessEnded(request: McpRequest, session: Session, call: TargetCall): Promise<TargetReply> {
+  const isDeleted = session.key !== '' && isEnded(session, request.deps.table)
+  return isDeleted ? Promise.resolve(SESSION_DELETED) : callTarget(request, call)
 }
 
 type UnfitReply = Extract<TargetReply, { readonly kind: 'failed' | 'refused' }>

@@ -4,6 +4,7 @@ import { ACCEPTED, refuse } from '../answer/mcp-answer.ts'
 import { type McpRequest, type SessionTarget, targetsOf } from '../mcp-request.ts'
 import { type ClientReference, openReference, sessionMark, takeReference } from '../message/client-reference.ts'
 import { idKey, type NotificationMessage, type ResponseMessage } from '../message/json-rpc.ts'
+import { expectStream } from '../session/opening-stream.ts'
 import { callInSession } from '../session/renew-target.ts'
 import type { Session } from '../session/session-state.ts'
 import { abandon } from './abandon.ts'
@@ -24,6 +25,11 @@ export async function deliverNotification(
       return ACCEPTED
     case 'notifications/progress':
       return deliverProgress(request, session, message, targetsOf(request, session))
+    case 'notifications/initialized': {
+      const answer = await deliver(request, session, targetsOf(request, session), message.text)
+      expectStream(session, request.deps.table)
+      return answer
+    }
     default:
       return deliver(request, session, targetsOf(request, session), message.text)
   }

@@ -14,6 +14,13 @@ import { TargetStreamError } from './target-stream-error.ts'
 /** A failed reply of a target. */
 export type FailedReply = Extract<TargetReply, { kind: 'refused' | 'failed' }>
 
+/** In place of a call for a session that its client has deleted. */
+export const SESSION_DELETED = {
+  kind: 'failed',
+  failure: 'session-deleted',
+  detail: 'the session was deleted while the request was served',
+} as const satisfies FailedReply
+
 export function hasFailed(reply: TargetReply): reply is FailedReply {
   return reply.kind === 'refused' || reply.kind === 'failed'
 }
@@ -25,7 +32,8 @@ export function hasFailed(reply: TargetReply): reply is FailedReply {
 export function answerFailure(exchange: Exchange, failed: FailedReply, id: MessageId | undefined): ServedAnswer {
   if (failed.kind === 'refused') return passThrough(failed.response)
   const rejection = { code: rejectionOf(failed.failure), detail: failed.detail }
-  if (id === undefined) return refuse(exchange, rejection.code, { detail: rejection.detail })
+  if (id === undefined || failed.failure === 'session-deleted')
+    return refuse(exchange, rejection.code, { detail: rejection.detail })
   const message =
     failed.limit === undefined ? 'the target could not be reached' : `the target is overloaded: ${failed.limit}`
   return refuseRequest(exchange, rejection, { id, code: INTERNAL_ERROR, message })
@@ -44,6 +52,8 @@ function rejectionOf(failure: TargetFailure): RejectionCode {
       return 'backend-auth-failed'
     case 'invalid-answer':
       return 'upstream-failed'
+    case 'session-deleted':
+      return 'mcp-session-unknown'
     default:
       return failureRejection(failure)
   }

@@ -33,7 +33,7 @@ export interface FailedCall {
   readonly unreached?: true
 }
 
-export type TargetFailure = CallError['failure'] | 'invalid-answer'
+export type TargetFailure = CallError['failure'] | 'invalid-answer' | 'session-deleted'
 
 /** Gets one message of a target, or the end of its stream. */
 export interface MessageReader {

@@ -10,6 +10,7 @@ import type { Session } from '../session/session-state.ts'
 import { keepInUse } from '../session/session-use.ts'
 import { notifyTarget } from './notify-target.ts'
 import { within } from './stream-timing.ts'
+import { SESSION_DELETED } from './target-failure.ts'
 
 /** A request of the client that its target processes. */
 export interface InFlight {
@@ -19,6 +20,8 @@ export interface InFlight {
   readonly done: () => void
   /** Ends the response that has begun, if the session of the client ends; undefined: none has begun. */
   endResponse: (() => void) | undefined
+  /** The client has cancelled the request. */
+  isCancelled: boolean
 }
 
 /**
@@ -28,10 +31,11 @@ export interface InFlight {
  */
 export function trackInFlight(request: McpRequest, session: Session, id: MessageId, target: SessionTarget): InFlight {
   // A client of this era cancels by closing its stream.
-  if (request.era === 'modern') return { request, done: () => {}, endResponse: undefined }
+  if (request.era === 'modern') return { request, ...UNTRACKED }
   const isModern = target.session?.version === LATEST_SESSIONLESS
   const stop = isModern || session.key === '' ? new AbortController() : undefined
   const cancel = async (cancellation: string) => {
+    inFlight.isCancelled = true
     if (!isModern) await notifyTarget(request, target, cancellation)
     stop?.abort()
   }
@@ -49,9 +53,12 @@ export function trackInFlight(request: McpRequest, session: Session, id: Message
     request: signal === undefined ? request : { ...request, deps: { ...request.deps, signal } },
     done,
     endResponse: undefined,
+    isCancelled: false,
   }
   return inFlight
 }
+
+const UNTRACKED = { done: () => {}, endResponse: undefined, isCancelled: false } as const
 
 /**
  * The same for a request that several targets process at once: its signal is aborted when the client cancels it, or deletes its session, because other targets
@@ -64,7 +71,7 @@ export function trackFanOut(
   targets: readonly SessionTarget[],
 ): InFlight {
   // A client without a session that leaves has cancelled its request, too.
-  if (request.era === 'modern' || session.key === '') return { request, done: () => {}, endResponse: undefined }
+  if (request.era === 'modern' || session.key === '') return { request, ...UNTRACKED }
   const stop = new AbortController()
   const legacy = targets.filter((target) => target.session?.version !== LATEST_SESSIONLESS)
   const cancel = async (cancellation: string) => {
@@ -83,6 +90,7 @@ export function trackFanOut(
     request: { ...request, deps: { ...request.deps, signal } },
     done,
     endResponse: undefined,
+    isCancelled: false,
   }
   return inFlight
 }
@@ -90,7 +98,7 @@ export function trackFanOut(
 /** How long the end of the session of a target waits until the target has accepted the cancellation of a call. */
 const TOLD_MS = 1000
 
-const ENDED = { detail: 'the session was deleted while the request was served' } as const
+const ENDED = { detail: SESSION_DELETED.detail } as const
 
 function endedText(requestId: MessageId): string {
   const params = { requestId, reason: 'the session has ended' }
