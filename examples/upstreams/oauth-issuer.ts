@@ -15,6 +15,8 @@ export interface OAuthIssuer extends AsyncDisposable {
   /** What it does from now on. */
   behaviour: IssuerBehaviour
   sign(claims: Readonly<Record<string, unknown>>): Promise<string>
+  /** Signs with another key from now on, and publishes only that one. */
+  rotate(): Promise<void>
 }
 
 export interface IssuerBehaviour {
@@ -53,8 +55,7 @@ interface Grant {
 
 /** @param wantedPort 0: any */
 export async function startOAuthIssuer(behaviour: IssuerBehaviour = {}, wantedPort = 0): Promise<OAuthIssuer> {
-  const { publicKey, privateKey } = await generateKeyPair('ES256', { extractable: true })
-  const jwk = { ...(await exportJWK(publicKey)), kid: 'key-1', alg: 'ES256', use: 'sig' }
+  let key = await createKey('key-1')
   const grants = new Map<string, Grant>()
   const clients = new Map<string, readonly string[]>()
   const requests: string[] = []
@@ -80,6 +81,9 @@ export async function startOAuthIssuer(behaviour: IssuerBehaviour = {}, wantedPo
     requests,
     behaviour,
     sign: (claims) => sign(claims),
+    rotate: async () => {
+      key = await createKey(randomUUID())
+    },
     [Symbol.asyncDispose]: async () => {
       server.closeAllConnections()
       await new Promise((done) => server.close(done))
@@ -88,10 +92,10 @@ export async function startOAuthIssuer(behaviour: IssuerBehaviour = {}, wantedPo
 
   const sign = (claims: Readonly<Record<string, unknown>>) =>
     new SignJWT({ iss: issuer.issuer, sub: 'ann', ...claims })
-      .setProtectedHeader({ alg: 'ES256', kid: 'key-1' })
+      .setProtectedHeader({ alg: 'ES256', kid: key.jwk.kid })
       .setIssuedAt()
       .setExpirationTime('10 minutes')
-      .sign(privateKey)
+      .sign(key.privateKey)
 
   async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const url = new URL(request.url ?? '/', origin)
@@ -102,7 +106,7 @@ export async function startOAuthIssuer(behaviour: IssuerBehaviour = {}, wantedPo
     if (isOAuth || isOpenId) return metadata(response)
     switch (url.pathname) {
       case `${path}/keys`:
-        return json(response, 200, { keys: [jwk] })
+        return json(response, 200, { keys: [key.jwk] })
       case registration === false ? undefined : registration:
         return register(body, response)
       case `${path}/authorize`:
@@ -193,6 +197,11 @@ export async function startOAuthIssuer(behaviour: IssuerBehaviour = {}, wantedPo
   }
 
   return issuer
+}
+
+async function createKey(kid: string) {
+  const { publicKey, privateKey } = await generateKeyPair('ES256', { extractable: true })
+  return { privateKey, jwk: { ...(await exportJWK(publicKey)), kid, alg: 'ES256', use: 'sig' } }
 }
 
 function json(response: ServerResponse, status: number, body: unknown): void {

@@ -184,6 +184,45 @@ function post(name: string, token?: string): Promise<Response> {
   })
 }
 
+test.each(['plain', 'two', 'old'])('the key of the provider changes while a client signs in: %s', async (name) => {
+  const agent = new Agent(async (url) => {
+    const { headers } = await fetch(url, { redirect: 'manual' })
+    await issuers[name]!.rotate()
+    return new URL(headers.get('location')!).searchParams
+  })
+  expect(await signIn(name, agent)).toContain('forecast')
+})
+
+test('a session goes on with a token of a new key, and not with one of the former key', async () => {
+  const { sign, rotate } = issuers.given!
+  const aud = `${origin}/given`
+  const send = (token: string, session: string | null, method: string, params: object = {}) =>
+    fetch(aud, {
+      method: 'POST',
+      headers: {
+        authorization: `Bearer ${token}`,
+        accept: 'application/json, text/event-stream',
+        'content-type': 'application/json',
+        ...(session !== null && { 'mcp-session-id': session }),
+      },
+      body: JSON.stringify({ jsonrpc: '2.0', id: 1, method, params }),
+    })
+  const before = await sign({ aud })
+  const clientInfo = { name: 'test', version: '1' }
+  const begun = await send(before, null, 'initialize', { protocolVersion: '2025-11-25', capabilities: {}, clientInfo })
+  const session = begun.headers.get('mcp-session-id')
+  await rotate()
+  const after = await send(await sign({ aud }), session, 'tools/list')
+  expect([after.status, await after.text()]).toEqual([200, expect.stringContaining('forecast')])
+  const stranger = await send(await sign({ aud, sub: 'eve' }), session, 'tools/list')
+  expect(stranger.status).toBe(404)
+  const refused = await send(before, session, 'tools/list')
+  expect([refused.status, refused.headers.get('www-authenticate')]).toEqual([
+    401,
+    expect.stringContaining('invalid_token'),
+  ])
+})
+
 test('a request without a token is refused in the form that clients expect', async () => {
   const response = await post('plain')
   expect([response.status, response.headers.get('content-type'), await response.text()]).toEqual([

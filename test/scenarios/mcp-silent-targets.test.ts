@@ -1,3 +1,4 @@
+import { setTimeout } from 'node:timers/promises'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { freePort } from '#test/support/free-port.ts'
 import { startGateway } from '#test/support/gateway.ts'
@@ -12,8 +13,9 @@ const time = stops.use(new PassingTime())
 let origin: string
 /** The method, of JSON-RPC or HTTP, for which the silent target is silent. */
 let silentFor: string | undefined
-/** The silent target has got such a request. */
+/** The silent target has got such a request, and the other one has responded to it. */
 let reached = Promise.withResolvers<void>()
+let answered = Promise.withResolvers<void>()
 
 beforeAll(async () => {
   const [quick, silent] = await Promise.all(
@@ -22,6 +24,7 @@ beforeAll(async () => {
         const { method, message, end, json } = call
         if (isSilent && silentFor !== undefined && [method, message.method].includes(silentFor))
           return reached.resolve()
+        if (!isSilent && [method, message.method].includes(silentFor)) setImmediate(answered.resolve)
         if (answerSession(call)) return
         if (method === 'GET') return call.event({ jsonrpc: '2.0', method: 'notifications/tools/list_changed' })
         if (message.id === undefined) return end()
@@ -93,8 +96,11 @@ async function sendInSilence(
 ): Promise<Ended> {
   silentFor = method
   reached = Promise.withResolvers()
+  answered = Promise.withResolvers()
   const sent = send(mode, method, session)
-  await reached.promise
+  await Promise.all([reached.promise, answered.promise])
+  // The gateway reads the response of the other target.
+  await setTimeout(50)
   time.skip(seconds * 1000)
   return sent.finally(() => {
     silentFor = undefined
