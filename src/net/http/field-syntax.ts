@@ -5,13 +5,15 @@ export const TARGET = 4
 export const HOST = 8
 /** A token without lower-case letters, as all registered methods are. */
 export const METHOD = 16
+/** A field value in ASCII. */
+const ASCII_VALUE = 32
 
 /** One entry per byte, the sum of the bits above. */
 export const CHARACTER: Uint8Array = Uint8Array.from({ length: 256 }, (_, code) => bitsOf(code))
 
 function bitsOf(code: number): number {
   let bits = 0
-  if (code === 9 || (code >= 32 && code !== 127)) bits |= FIELD_VALUE
+  if (code === 9 || (code >= 32 && code !== 127)) bits |= code < 128 ? FIELD_VALUE | ASCII_VALUE : FIELD_VALUE
   // Clients never send a fragment. A server that truncates the target at '#' would serve a different path than the gateway matched.
   if (code > 32 && code < 127 && code !== 35) bits |= TARGET
   const text = String.fromCharCode(code)
@@ -34,9 +36,18 @@ export function isMethod(text: string): boolean {
   return text.length > 0 && consistsOf(text, METHOD)
 }
 
+declare const checked: unique symbol
+/** A valid field value: a head takes it without another check. */
+export type FieldValue = string & { readonly [checked]: true }
+
 /** Whether `text` is a valid field value: byte text without CR, LF, NUL or other controls (RFC 9110, 5.5). */
-export function isFieldValue(text: string): boolean {
+export function isFieldValue(text: string): text is FieldValue {
   return consistsOf(text, FIELD_VALUE)
+}
+
+/** Whether `text` is a valid field value that is the same as text and as byte text. */
+export function isAsciiFieldValue(text: string): text is FieldValue {
+  return consistsOf(text, ASCII_VALUE)
 }
 
 /** Whether `text` is a valid request target in any form (RFC 9112, 3.2). */

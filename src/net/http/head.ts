@@ -1,5 +1,5 @@
 import { rememberRecent } from '#base/remember-recent.ts'
-import { isFieldName, isFieldValue, isTarget } from './field-syntax.ts'
+import { type FieldValue, isFieldName, isFieldValue, isTarget } from './field-syntax.ts'
 import type { NameTable } from './name-table.ts'
 import { readMethod } from './read-method.ts'
 import { reasonPhrase } from './reason-phrase.ts'
@@ -34,6 +34,8 @@ export class Head {
   /** 1 for a received field that was removed. */
   dropped: Uint8Array = NONE_DROPPED
   received = 0
+  /** Bit `n % 32` is set if a received field has a name of `n` characters: most names that policies search are absent, and most of them end here. */
+  nameLengths = 0
   droppedCount = 0
   /** Where an interrupted parse continues: the start of the first incomplete line. */
   parsedTo = 0
@@ -196,25 +198,42 @@ export class Head {
    * text before.
    */
   set(name: string, value: string): void {
-    const lowerName = checkField(name, value)
+    this.setValid(name, checkedValue(value))
+  }
+
+  /** Like `set`, for a value that has been checked. */
+  setValid(name: string, value: FieldValue): void {
+    const lowerName = lowerNameOf(name)
     this.remove(lowerName)
     this.#add(lowerName, value)
   }
 
   /** Adds a field after those with the same name. Throws like `set`. */
   append(name: string, value: string): void {
-    this.#add(checkField(name, value), value)
+    this.appendValid(name, checkedValue(value))
+  }
+
+  /** Like `append`, for a value that has been checked. */
+  appendValid(name: string, value: FieldValue): void {
+    this.#add(lowerNameOf(name), value)
   }
 
   /** Removes all fields with that name; `_` and `-` are equal (decision A-134). */
   remove(name: string): void {
-    for (let at = 0; at < this.received; at++) if (this.isNamed(at, name)) this.drop(at)
+    if (this.mayHaveReceived(name)) {
+      for (let at = 0; at < this.received; at++) if (this.isNamed(at, name)) this.drop(at)
+    }
     for (let i = this.#added - 1; i >= 0; i--) {
       if (!isSameName(this.#fields[2 * i]!, name)) continue
       this.#added--
       this.#fields.copyWithin(2 * i, 2 * i + 2)
       this.#fields[2 * this.#added + 1] = ''
     }
+  }
+
+  /** False if no received field has a name of that length. */
+  mayHaveReceived(name: string): boolean {
+    return (this.nameLengths & (1 << name.length)) !== 0
   }
 
   /** Whether the received field `at` has that name; `_` and `-` are equal. Also for dropped fields. */
@@ -290,6 +309,7 @@ export class Head {
   reset(): void {
     this.text = ''
     this.received = 0
+    this.nameLengths = 0
     this.droppedCount = 0
     this.parsedTo = 0
     this.methodEnd = 0
@@ -337,6 +357,7 @@ export class Head {
     for (let i = 0; i < other.received; i++) this.dropped[i] = other.dropped[i]!
     this.text = other.text
     this.received = other.received
+    this.nameLengths = other.nameLengths
     this.droppedCount = other.droppedCount
     this.parsedTo = other.parsedTo
     this.methodEnd = other.methodEnd
@@ -383,6 +404,7 @@ export class Head {
 
   /** Index of the first received field with that name, starting at `from`; -1 without one. */
   #find(name: string, from: number): number {
+    if (!this.mayHaveReceived(name)) return -1
     const { offsets, dropped, received } = this
     for (let at = from; at < received; at++) {
       const start = offsets[4 * at]!
@@ -431,10 +453,9 @@ export class Head {
   }
 }
 
-/** @returns the name in lower case */
-function checkField(name: string, value: string): string {
+function checkedValue(value: string): FieldValue {
   if (!isFieldValue(value)) throw new TypeError('the field value must be Latin-1 without control characters')
-  return lowerNameOf(name)
+  return value
 }
 
 /** Nearly all names are from the configuration and from code; looking one up costs a fifth of checking it. */

@@ -15,6 +15,7 @@ export function readsLike(text: string, start: number, lowerName: string): boole
   for (let i = 0; i < lowerName.length; i++) {
     const wanted = lowerName.charCodeAt(i)
     const given = text.charCodeAt(start + i)
+    if (given === wanted) continue
     if (isDash(wanted) ? !isDash(given) : !isSameLetter(given, wanted)) return false
   }
   return true

@@ -159,14 +159,17 @@ function parseFields(
     lines.copyOffsets(start, head.offsets, first)
     head.received += count
     head.parsedTo = stop - start
+    let { nameLengths } = head
     for (let at = first; at < first + count; at++) {
       head.dropped[at] = 0
       const name = start + head.offsets[4 * at]!
       const length = start + head.offsets[4 * at + 1]! - name
+      nameLengths |= 1 << length
       if (length > LONGEST_NOTED || NOTED[32 * length + (bytes[name]! & 31)] !== 1) continue
       const problem = noteField(bytes, name, length, start, head, at, ofRequest)
       if (problem !== 0) return problem
     }
+    head.nameLengths = nameLengths
     if (next === EMPTY_LINE) return parseEmptyLine(bytes, start, stop, end, limits)
     if (next === MALFORMED_LINE) return MALFORMED
     if (next === INCOMPLETE_LINE) return incomplete(start, end, limits)

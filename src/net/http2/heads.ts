@@ -218,6 +218,7 @@ function addField(head: Head, text: string, name: string, value: string): string
   offsets[4 * at + 2] = start + name.length + 2
   offsets[4 * at + 3] = start + name.length + 2 + value.length
   head.dropped[at] = 0
+  head.nameLengths |= 1 << name.length
   return `${text}${name}: ${value}\r\n`
 }
 

@@ -1,7 +1,7 @@
 import { numberIn } from '#base/exact-json.ts'
 import type { Exchange } from '#exchange/exchange.ts'
 import type { Expression } from '#exchange/expression.ts'
-import { isAuthority, isMethod, isTarget } from '#net/http/field-syntax.ts'
+import { type FieldValue, isAuthority, isMethod, isTarget } from '#net/http/field-syntax.ts'
 import type { Head } from '#net/http/head.ts'
 import { fieldText } from './field-text.ts'
 
@@ -13,7 +13,7 @@ export function setField(name: string, value: Expression): FieldEdit {
   return (exchange, head) => {
     const text = textOf(value, exchange)
     if (text === undefined) head.remove(name)
-    else head.set(name, text)
+    else head.setValid(name, text)
   }
 }
 
@@ -22,7 +22,7 @@ export function addField(name: string, value: Expression): FieldEdit {
   return (exchange, head) => {
     const text = textOf(value, exchange)
     if (text === undefined) head.remove(name)
-    else head.append(name, text)
+    else head.appendValid(name, text)
   }
 }
 
@@ -68,7 +68,7 @@ function setAuthority(value: Expression): FieldEdit {
   }
 }
 
-function textOf(value: Expression, exchange: Exchange): string | undefined {
+function textOf(value: Expression, exchange: Exchange): FieldValue | undefined {
   const text = value.text(exchange)
   return text === undefined ? undefined : fieldText(text)
 }

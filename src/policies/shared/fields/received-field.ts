@@ -8,6 +8,7 @@ import type { Head } from '#net/http/head.ts'
 export function receivedValues(head: Head, name: string): string[] {
   if (head.text === '') return head.getAll(name)
   const values: string[] = []
+  if (!head.mayHaveReceived(name)) return values
   for (let at = 0; at < head.received; at++) if (head.isNamed(at, name)) values.push(head.receivedValue(at))
   return values
 }
