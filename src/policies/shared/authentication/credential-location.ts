@@ -18,7 +18,7 @@ interface HeaderLocation {
   readonly kind: 'header'
   /** Lower case. */
   readonly name: string
-  /** Lower case, without surrounding spaces; empty: the whole value is the credential. */
+  /** ASCII letters in lower case, without surrounding spaces; empty: the whole value is the credential. */
   readonly prefix: string
   /** The prefix as written. */
   readonly written: string
@@ -79,7 +79,8 @@ function headerLocation(name: string, prefix: string): HeaderLocation {
   const written = trimSpace(toByteText(prefix))
   const inSchemeHeader = lowerName === 'authorization' || lowerName === 'proxy-authorization'
   const isScheme = /[0-9A-Za-z]$/.test(written) && (inSchemeHeader || prefix.endsWith(' '))
-  return { kind: 'header', name: lowerName, prefix: written.toLowerCase(), written, isScheme }
+  const folded = written.replace(/[A-Z]+/g, (letters) => letters.toLowerCase())
+  return { kind: 'header', name: lowerName, prefix: folded, written, isScheme }
 }
 
 /** Reads the credential of the request as received, before other policies removed or changed it (decision A-59). */
@@ -138,19 +139,34 @@ export function canHold(location: WritableLocation, credential: string): boolean
 function withPrefix(location: HeaderLocation, credential: string): string {
   const { prefix, written, isScheme } = location
   const start = isScheme ? `${prefix} ` : prefix
-  if (credential.toLowerCase().startsWith(start)) return credential
+  if (startsWithFolded(credential, start)) return credential
   return isScheme ? `${written} ${credential}` : `${written}${credential}`
 }
 
 /** Undefined for another scheme: such a value is not a credential of this mechanism. */
 function afterPrefix(location: HeaderLocation, value: string): string | undefined {
   const { prefix, isScheme } = location
-  if (value.slice(0, prefix.length).toLowerCase() !== prefix) return undefined
+  if (!startsWithFolded(value, prefix)) return undefined
   if (isScheme && value.charCodeAt(prefix.length) !== SPACE) return undefined
   return trimSpace(value.slice(prefix.length))
 }
 
 const SPACE = 32
+
+/** Whether `value` begins with `prefix`, in any case of the ASCII letters, which are in lower case in `prefix`. */
+function startsWithFolded(value: string, prefix: string): boolean {
+  for (let i = 0; i < prefix.length; i++) {
+    const wanted = prefix.charCodeAt(i)
+    const given = value.charCodeAt(i)
+    if (given !== wanted && (given < UPPER_A || given > UPPER_Z || given + CASE !== wanted)) return false
+  }
+  return true
+}
+
+const UPPER_A = 65
+const UPPER_Z = 90
+/** Distance of a lower-case letter from its upper-case one. */
+const CASE = 32
 
 /** Empty counts as absent; equal repetitions count as one. */
 function onlyOne(found: readonly (string | undefined)[]): Credential {

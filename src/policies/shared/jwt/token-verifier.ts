@@ -1,6 +1,7 @@
 import { numberIn } from '#base/exact-json.ts'
 import type { JsonObject } from '#base/json.ts'
 import type { SignatureAlgorithm } from '#base/verifying-key.ts'
+import { ownText } from '#net/own-text.ts'
 import type { KeySet } from '../authentication/read-key-set.ts'
 import { RemoteKeySet } from '../authentication/remote-key-set.ts'
 import { readToken, type UnverifiedToken } from './read-token.ts'
@@ -45,9 +46,9 @@ export class TokenVerifier {
     const failure = findFailureInTime(token.claims, now)
     if (failure !== undefined) return failure
     const { keySet } = provider
-    const identity = { claims: token.claims, token: text }
+    const identity = { claims: token.claims, token: ownText(text) }
     const valid = { identity, expires: numberIn(token.claims.exp)!, keySet, keys: keySet.keys }
-    this.#verified.add(text, valid)
+    this.#verified.add(valid)
     return valid
   }
 
