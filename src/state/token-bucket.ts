@@ -35,7 +35,7 @@ export interface Limit {
   remaining(): number
   /** Tokens left after the last call. */
   readonly level: number
-  /** Time until the next tokens, more than 0. */
+  /** Time from the last call until the next tokens, more than 0. */
   resetMs(): number
   /** The same bucket, for a cost that is known when other requests have been handled. */
   held(): Pick<Limit, 'drain'>
@@ -50,6 +50,8 @@ export class TokenBucket implements Limit {
   readonly #words: Int32Array<ArrayBufferLike>
   readonly #base: number
   #startMs: number
+  /** When the level was last looked at. */
+  #seenMs = 0
 
   constructor(memory: SlotMemory, slot: number, settings: TokenBucketSettings) {
     this.#words = memory.words
@@ -98,7 +100,7 @@ export class TokenBucket implements Limit {
   }
 
   resetMs(): number {
-    return this.settings.unitMs - this.phaseMs()
+    return this.settings.unitMs - this.#phaseAt(this.#seenMs)
   }
 
   held(): this {
@@ -107,12 +109,17 @@ export class TokenBucket implements Limit {
 
   /** The current unit, counted from the start. */
   unit(): number {
-    return Math.floor((clock.monotonic() - this.#startMs) / this.settings.unitMs)
+    this.#seenMs = clock.monotonic()
+    return Math.floor((this.#seenMs - this.#startMs) / this.settings.unitMs)
   }
 
   /** Time since the beginning of the current unit. */
   phaseMs(): number {
-    return Math.floor(clock.monotonic() - this.#startMs) % this.settings.unitMs
+    return this.#phaseAt(clock.monotonic())
+  }
+
+  #phaseAt(ms: number): number {
+    return Math.floor(ms - this.#startMs) % this.settings.unitMs
   }
 
   /** Restores the level and the unit of an earlier bucket. For a new bucket that no other thread uses yet. */
