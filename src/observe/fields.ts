@@ -29,6 +29,8 @@ export interface Field<S, N extends string = string> {
   readonly unit?: 'ms'
   /** In OTLP its parts between commas are a list. */
   readonly list?: true
+  /** All its texts are ours or of a fixed syntax, without characters that a log line escapes, and without secrets. */
+  readonly plain?: true
   /** Default value, which the log omits. */
   readonly usual?: string | number
   /** False: not in the access log. */
@@ -120,12 +122,14 @@ const HTTP = fields<Ended>()([
     record: 'method',
     label: 'method',
     labelValues: METHODS,
+    plain: true,
     read: ({ exchange }) => exchange.originalMethod,
   },
   { name: 'http.host', read: ({ exchange }) => withoutPort(exchange.originalAuthority) },
   { name: 'http.path', read: ({ exchange }) => exchange.loggedTarget },
   {
     name: 'http.version',
+    plain: true,
     read: ({ exchange: { version } }) => (version === '2' ? 'HTTP/2' : version === '1.1' ? 'HTTP/1.1' : 'HTTP/1.0'),
   },
 ])
@@ -147,7 +151,7 @@ const TOKEN = fields<{ readonly claims: { readonly iss?: unknown; readonly sub?:
 ])
 
 const PROTOCOL = fields<Ended>()([
-  { name: 'protocol', label: 'protocol', read: ({ exchange }) => exchange.names?.protocol },
+  { name: 'protocol', label: 'protocol', plain: true, read: ({ exchange }) => exchange.names?.protocol },
 ])
 
 const A2A = fields<A2aFacts>()([
@@ -280,7 +284,7 @@ const GUARD = fields<GuardCheck>()([
 
 const CAUSE = fields<Pick<Outcome, 'error' | 'reason'>>()([
   { name: 'error', read: ({ error }) => (error === undefined ? undefined : hideCredentialParameters(error)) },
-  { name: 'reason', record: 'reason', label: 'reason', usual: 'Upstream', read: ({ reason }) => reason },
+  { name: 'reason', record: 'reason', label: 'reason', plain: true, usual: 'Upstream', read: ({ reason }) => reason },
 ])
 const DECISION = fields<Outcome>()([
   { name: 'code', record: 'code', read: ({ code }) => code },
@@ -308,7 +312,7 @@ export const ENDED = [
   // HTTP/1 does not support gRPC.
   group((ended: Ended) => (ended.exchange.version === '2' ? ended : undefined), GRPC),
   group(({ exchange }: Ended) => exchange.span, TRACE),
-  group(({ exchange }: Ended) => exchange.identity.jwt, TOKEN),
+  group(({ exchange }: Ended) => exchange.identity.jwt, TOKEN, { constant: true }),
   group(self, PROTOCOL),
   group(({ exchange }: Ended) => exchange.a2a, A2A),
   group(({ exchange }: Ended) => exchange.mcp, MCP),

@@ -19,6 +19,8 @@ export interface LineFormat {
   /** The text before the value of a default field. */
   key(name: string): string
   text(value: string): string
+  /** A text without characters that need quotes or escapes. */
+  plain(value: string): string
   number(value: number): string
   /** The text after a number with a unit. */
   unit(unit: string): string
@@ -40,6 +42,7 @@ export const TEXT_LINE: LineFormat = {
   message: (epochMs, { level, message }) => `${formatTimestamp(epochMs)}\t${level}\t${message}`,
   key: (name) => ` ${name}=`,
   text: quoteUnsafe,
+  plain: (value) => value,
   number: String,
   unit: (unit) => unit,
   foreign: (name, value) =>
@@ -68,6 +71,7 @@ export const JSON_LINE: LineFormat = {
     `{"level":"${level}","time":"${formatTimestamp(epochMs)}","scope":"gateway","module":"${module}","message":${JSON.stringify(message)}`,
   key: (name) => `,${JSON.stringify(name)}:`,
   text: (value) => (PLAIN.test(value) ? `"${value}"` : quote(value)),
+  plain: (value) => `"${value}"`,
   number: (value) => (Number.isFinite(value) ? String(value) : 'null'),
   unit: () => '',
   foreign: (name, value) => `,${quote(name)}:${quote(value)}`,

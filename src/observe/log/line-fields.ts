@@ -5,6 +5,7 @@ import type { LineFormat } from './field-line.ts'
 /** A field with the text before its value. All columns have the same shape, which makes them fast. */
 interface Column extends Pick<Required<Field<object>>, 'name' | 'read'> {
   readonly key: string
+  readonly plain: boolean
   /** Stands after a number. */
   readonly unit: string
   readonly usual: string | number | undefined
@@ -36,8 +37,9 @@ export class LineFields<E> {
         of,
         columns: fields
           .filter(({ name, logged }) => logged !== false && !removed.has(name))
-          .map(({ name, read, usual, unit }) => ({
+          .map(({ name, read, usual, unit, plain = false }) => ({
             name,
+            plain,
             key: format.key(name),
             unit: unit === undefined ? '' : format.unit(unit),
             read,
@@ -75,10 +77,11 @@ export class LineFields<E> {
     const format = this.#format
     const secrets = this.#secrets
     let text = ''
-    for (const { name, key, unit, read, usual } of columns) {
+    for (const { name, key, unit, read, usual, plain } of columns) {
       const value = read(subject)
       if (value === undefined || value === '' || value === usual || covered?.has(name)) continue
-      text += key + (typeof value === 'number' ? format.number(value) + unit : format.text(secrets.hideValues(value)))
+      if (typeof value === 'number') text += key + format.number(value) + unit
+      else text += key + (plain ? format.plain(value) : format.text(secrets.hideValues(value)))
     }
     return text
   }
