@@ -2,8 +2,8 @@ import { createHash } from 'node:crypto'
 import { expect, test } from 'vitest'
 import { NO_PLAN_NAMES } from '#exchange/exchange.ts'
 import { DecisionIds } from '#observe/decision-ids.ts'
-import { type DecisionRecord, DecisionRing, type KeptDecision } from '#observe/decision-ring.ts'
-import { keptDecision } from '#observe/testing.ts'
+import { type DecisionRecord, DecisionRing } from '#observe/decision-ring.ts'
+import { type DecisionValues, keptDecision } from '#observe/testing.ts'
 import type { RouteItem } from '#plan/item.ts'
 import { type AdminPageInputs, adminPage } from './admin-page.ts'
 import type { StatusReport } from './status-report.ts'
@@ -39,7 +39,7 @@ function page({ status, decisions, ...inputs }: Inputs = {}): string {
   }).body
 }
 
-function records(...decisions: readonly Partial<KeptDecision>[]): DecisionRecord[] {
+function records(...decisions: readonly DecisionValues[]): DecisionRecord[] {
   const ring = new DecisionRing('w1', new DecisionIds(), 100)
   for (const decision of decisions) ring.keep(keptDecision(decision))
   return ring.list()

@@ -1,13 +1,15 @@
 import { hideCredentialParameters, redactTarget } from '#base/credential-names.ts'
 import type { A2aFacts } from '#exchange/a2a-facts.ts'
 import type { DecidedBy } from '#exchange/decided-by.ts'
-import type { Attempt, Callout, GuardCheck, PlanNames } from '#exchange/exchange.ts'
+import type { Attempt, Callout, GuardCheck } from '#exchange/exchange.ts'
 import type { LlmTranslation } from '#exchange/llm-facts.ts'
 import type { McpFacts } from '#exchange/mcp-facts.ts'
+import type { KeptDecision, KeptMcp, McpRecord } from './decision.ts'
+import { DecisionColumns } from './decision-columns.ts'
 import type { DecisionIds } from './decision-ids.ts'
-import { type BodyRecord, bodyRecord, type KeptBody } from './kept-body.ts'
+import { type BodyRecord, bodyRecord } from './kept-body.ts'
 import { shortSession } from './mcp-session-report.ts'
-import { type PassedPolicies, type PolicyRecord, policyRecords } from './passage.ts'
+import { type PolicyRecord, policyRecords } from './passage.ts'
 
 /** The decision about one request; never contains credentials, and bodies and prompts only if the gateway is told to record them. */
 export interface DecisionRecord {
@@ -71,22 +73,6 @@ export interface DecisionRecord {
   responseBody: BodyRecord | undefined
 }
 
-/** An MCP message, for records and spans. */
-export interface McpRecord {
-  readonly method: string | undefined
-  readonly target: string | undefined
-  readonly resourceType: McpFacts['resourceType']
-  /** Tool or prompt name, or resource URI, as the target names it. */
-  readonly item: string | undefined
-  /** As `mcp.session.id` in the access log. */
-  readonly session: string | undefined
-  readonly errorCode: number | undefined
-  readonly errorMessage: string | undefined
-}
-
-/** The facts of a message that are kept; without arguments and results. */
-export interface KeptMcp extends Omit<McpRecord, 'session'>, Pick<McpFacts, 'sessionId' | 'sessionDigest'> {}
-
 /** Decision records of the workers that responded in time. */
 export interface GatheredRecords {
   /** Newest first. */
@@ -106,59 +92,12 @@ export interface NewRecords {
   readonly lost: number
 }
 
-/** A decision as it happened; its record is built only when it is read. */
-export interface KeptDecision {
-  readonly number: number
-  readonly timeMs: number
-  readonly method: string
-  readonly authority: string
-  /** As received, with its credentials. */
-  readonly target: string
-  readonly redactedParameters: readonly string[]
-  readonly clientAddress: string
-  readonly clientPort: number
-  readonly traceId: string
-  readonly names: PlanNames
-  readonly endpoint: string
-  readonly section: string
-  readonly consumer: string
-  readonly status: number
-  readonly code: string
-  readonly detail: string
-  readonly reason: string
-  readonly decidedBy: DecidedBy | undefined
-  /** When the request was received, on the monotonic clock. */
-  readonly startMonotonicMs: number
-  /** As `passedPolicies` returns them. */
-  readonly passed: readonly (PassedPolicies | undefined)[]
-  readonly durationMs: number
-  readonly sentMs: number | undefined
-  readonly answeredMs: number | undefined
-  readonly attempts: readonly Attempt[]
-  readonly callouts: readonly Callout[]
-  readonly provider: string
-  readonly requestModel: string
-  readonly responseModel: string
-  readonly guardChecks: readonly GuardCheck[]
-  readonly inputTokens: number
-  readonly outputTokens: number
-  readonly translation: LlmTranslation | undefined
-  readonly errorType: string | undefined
-  readonly mcp: KeptMcp | undefined
-  readonly a2a: A2aFacts | undefined
-  readonly requestBody: KeptBody | undefined
-  readonly responseBody: KeptBody | undefined
-}
-
 /** Building more records would delay requests. */
 const MOST_LISTED = 1024
 
-/**
- * The last decisions of one worker. Each is a new object: overwriting the fields of old objects costs more, because of the
- * write barrier of the garbage collector.
- */
+/** The last decisions of one worker. */
 export class DecisionRing {
-  readonly #decisions: KeptDecision[] = []
+  readonly #decisions: DecisionColumns
   readonly #worker: string
   readonly #ids: DecisionIds
   readonly #capacity: number
@@ -171,11 +110,12 @@ export class DecisionRing {
     this.#ids = ids
     this.#capacity = capacity
     this.#counter = counter
+    this.#decisions = new DecisionColumns(capacity)
   }
 
   /** Records a decision in place of the oldest one if the ring is full. */
   keep(decision: KeptDecision): void {
-    this.#decisions[this.#count % this.#capacity] = decision
+    this.#decisions.write(this.#count % this.#capacity, decision)
     this.#count++
     this.#counter[0] = this.#count
   }
@@ -191,20 +131,22 @@ export class DecisionRing {
     const until = Math.min(this.#count, from + most)
     const records: DecisionRecord[] = []
     for (let at = from; at < until; at++) {
-      records.push(this.#recordOf(this.#decisions[at % this.#capacity]!))
+      records.push(this.#recordOf(this.#decisions.read(at % this.#capacity)))
     }
     return { worker: this.#worker, count: until, records, lost: from - wanted }
   }
 
   /** The newest, newest first. */
   list(): DecisionRecord[] {
-    const newest = this.#decisions.toSorted((a, b) => b.number - a.number).slice(0, MOST_LISTED)
+    const all = Array.from({ length: Math.min(this.#count, this.#capacity) }, (_, slot) => this.#decisions.read(slot))
+    const newest = all.toSorted((a, b) => b.number - a.number).slice(0, MOST_LISTED)
     return newest.map((decision) => this.#recordOf(decision))
   }
 
   #recordOf(kept: KeptDecision): DecisionRecord {
-    const { number, timeMs, names, target, redactedParameters, clientAddress, clientPort, mcp, ...others } = kept
-    const { passed, startMonotonicMs, ...decision } = others
+    const { number, timeMs, names, target, redactedParameters, clientAddress, clientPort, ...others } = kept
+    const { passed, startMonotonicMs, rare, ...decision } = others
+    const { mcp, requestBody, responseBody } = rare
     const { gateway, listener, route, rule, backend } = names
     return {
       id: this.#ids.idOf(number),
@@ -218,10 +160,11 @@ export class DecisionRing {
       target: redactTarget(target, redactedParameters),
       client: `${clientAddress}:${clientPort}`,
       ...decision,
+      ...rare,
       policies: policyRecords(passed, startMonotonicMs),
       mcp: mcp && describeMcp(mcp),
-      requestBody: decision.requestBody && bodyRecord(decision.requestBody),
-      responseBody: decision.responseBody && bodyRecord(decision.responseBody),
+      requestBody: requestBody && bodyRecord(requestBody),
+      responseBody: responseBody && bodyRecord(responseBody),
     }
   }
 }

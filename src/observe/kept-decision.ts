@@ -3,7 +3,7 @@ import { type Identity, NO_PLAN_NAMES } from '#exchange/exchange.ts'
 import type { McpFacts } from '#exchange/mcp-facts.ts'
 import { ownText } from '#net/own-text.ts'
 import type { ConnectionFault, WireRefusal } from '#net/stream.ts'
-import type { KeptDecision } from './decision-ring.ts'
+import { type KeptDecision, NOTHING_RARE, type RareFacts } from './decision.ts'
 import type { Ended } from './ended.ts'
 import type { Unread } from './fields.ts'
 import { keptBody } from './kept-body.ts'
@@ -27,38 +27,21 @@ export function keptUnread({ peer, gateway, listener }: IncomingConnection, numb
     method: '',
     authority: '',
     target: '',
-    redactedParameters: [],
+    redactedParameters: NONE,
     clientAddress: peer.remoteAddress,
     clientPort: peer.remotePort,
-    traceId: '',
     names: { ...NO_PLAN_NAMES, gateway, listener },
     endpoint: '',
     section: '',
     consumer: '',
     status,
-    code,
-    detail,
     reason,
-    decidedBy: undefined,
     startMonotonicMs: 0,
     passed: NONE,
     durationMs: 0,
     sentMs: undefined,
     answeredMs: undefined,
-    attempts: NONE,
-    callouts: NONE,
-    provider: '',
-    requestModel: '',
-    responseModel: '',
-    guardChecks: NONE,
-    inputTokens: 0,
-    outputTokens: 0,
-    translation: undefined,
-    errorType: undefined,
-    mcp: undefined,
-    a2a: undefined,
-    requestBody: undefined,
-    responseBody: undefined,
+    rare: { ...NOTHING_RARE, code, detail },
   }
 }
 
@@ -66,7 +49,7 @@ export function keptUnread({ peer, gateway, listener }: IncomingConnection, numb
 export function keptRequest(ended: Ended, bodyBytes: number): KeptDecision {
   const { exchange, request } = ended
   const { decision } = request
-  const { llm, peer, startMonotonicMs, sentMonotonicMs, answeredMonotonicMs } = exchange
+  const { peer, startMonotonicMs, sentMonotonicMs, answeredMonotonicMs } = exchange
   return {
     number: request.decisionNumber,
     timeMs: ended.timeMs,
@@ -76,21 +59,38 @@ export function keptRequest(ended: Ended, bodyBytes: number): KeptDecision {
     redactedParameters: exchange.redactedParameters,
     clientAddress: peer.remoteAddress,
     clientPort: peer.remotePort,
-    traceId: exchange.span?.traceId ?? '',
     names: exchange.names ?? NO_PLAN_NAMES,
     endpoint: request.endpointLabel ?? '',
     section: request.endpointSection ?? '',
     consumer: consumerOf(exchange.identity),
     status: ended.status,
-    code: ended.code ?? '',
-    detail: ended.detail ?? '',
     reason: ended.reason,
-    decidedBy: exchange.decidedBy ?? (decision && causeOf(decision, exchange)),
     startMonotonicMs,
     passed: decision === undefined ? NONE : passedPolicies(decision),
     durationMs: ended.durationMs,
     sentMs: sentMonotonicMs === 0 ? undefined : sentMonotonicMs - startMonotonicMs,
     answeredMs: answeredMonotonicMs === 0 ? undefined : answeredMonotonicMs - startMonotonicMs,
+    rare: isOrdinary(ended, bodyBytes) ? NOTHING_RARE : rareFacts(ended, bodyBytes),
+  }
+}
+
+/** Whether a request has nothing of `RareFacts`. */
+function isOrdinary({ exchange, note }: Ended, bodyBytes: number): boolean {
+  const { span, refusal, decidedBy, attempts, callouts, guardChecks, llm, mcp, a2a } = exchange
+  const isServed = refusal === undefined && note === undefined && decidedBy === undefined && attempts === undefined
+  const isPlain = llm === undefined && mcp === undefined && a2a === undefined && guardChecks === undefined
+  return isServed && isPlain && span === undefined && callouts === undefined && bodyBytes === 0
+}
+
+function rareFacts(ended: Ended, bodyBytes: number): RareFacts {
+  const { exchange, request } = ended
+  const { decision } = request
+  const { llm, mcp } = exchange
+  return {
+    traceId: exchange.span?.traceId ?? '',
+    code: ended.code ?? '',
+    detail: ended.detail ?? '',
+    decidedBy: exchange.decidedBy ?? (decision && causeOf(decision, exchange)),
     attempts: exchange.attempts ?? NONE,
     callouts: exchange.callouts ?? NONE,
     provider: llm?.provider ?? '',
@@ -101,7 +101,7 @@ export function keptRequest(ended: Ended, bodyBytes: number): KeptDecision {
     outputTokens: llm?.outputTokens ?? 0,
     translation: llm?.translation,
     errorType: llm?.errorType,
-    mcp: exchange.mcp && keptMcp(exchange.mcp),
+    mcp: mcp && keptMcp(mcp),
     a2a: exchange.a2a,
     requestBody: keptBody(exchange.requestBody, bodyBytes),
     responseBody: keptBody(exchange.responseBody, bodyBytes),

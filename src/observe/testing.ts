@@ -8,7 +8,7 @@ import type { OtlpTarget } from '#exchange/otlp-target.ts'
 import { Head } from '#net/http/head.ts'
 import { parseHeadText } from '#net/http1/parse-head-text.ts'
 import type { Peer } from '#net/peer.ts'
-import type { KeptDecision } from './decision-ring.ts'
+import { type KeptDecision, NOTHING_RARE, type RareFacts } from './decision.ts'
 import { mayCoverFields, removedFields } from './log/default-fields.ts'
 import type { Observed, ObservedRelay, ObserveSettings } from './observer.ts'
 
@@ -158,8 +158,13 @@ function expressionOf(text: string, place: ExpressionEnvironment): Expression {
   })
 }
 
+/** Members of a decision, rare ones among the others. */
+export type DecisionValues = Partial<Omit<KeptDecision, 'rare'> & RareFacts>
+
 /** A decision to keep, empty but for `values`. */
-export function keptDecision(values: Partial<KeptDecision> = {}): KeptDecision {
+export function keptDecision(values: DecisionValues = {}): KeptDecision {
+  const given = Object.entries(values)
+  const isRare = ([name]: readonly [string, unknown]) => name in NOTHING_RARE
   return {
     number: 0,
     timeMs: 0,
@@ -169,35 +174,18 @@ export function keptDecision(values: Partial<KeptDecision> = {}): KeptDecision {
     redactedParameters: [],
     clientAddress: '',
     clientPort: 0,
-    traceId: '',
     names: NO_PLAN_NAMES,
     endpoint: '',
     section: '',
     consumer: '',
     status: 0,
-    code: '',
-    detail: '',
     reason: '',
-    decidedBy: undefined,
     startMonotonicMs: 0,
     passed: [],
     durationMs: 0,
     sentMs: undefined,
     answeredMs: undefined,
-    attempts: [],
-    callouts: [],
-    provider: '',
-    requestModel: '',
-    responseModel: '',
-    guardChecks: [],
-    inputTokens: 0,
-    outputTokens: 0,
-    translation: undefined,
-    mcp: undefined,
-    a2a: undefined,
-    errorType: undefined,
-    requestBody: undefined,
-    responseBody: undefined,
-    ...values,
+    ...Object.fromEntries(given.filter((one) => !isRare(one))),
+    rare: { ...NOTHING_RARE, ...Object.fromEntries(given.filter(isRare)) },
   }
 }

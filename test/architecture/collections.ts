@@ -132,7 +132,6 @@ export const COLLECTIONS: Readonly<Record<string, Filled | PeerFilled>> = {
     bound: '64 messages or 64 KiB',
     flood: 'src/net/websocket/message-gate.test.ts',
   },
-  'observe/decision-ring #decisions': { bound: 'its capacity', flood: 'src/observe/decision-ring.test.ts' },
   'observe/log/access-log #endedBySettings': 'configuration',
   'observe/otlp/waiting-items #items': {
     bound: '2,048 items, 8 MiB',

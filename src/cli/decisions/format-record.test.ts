@@ -1,8 +1,9 @@
 import { expect, test } from 'vitest'
 import { type DescribedRecord, describeRecord } from '#admin/describe-record.ts'
+import type { RareFacts } from '#observe/decision.ts'
 import { DecisionIds } from '#observe/decision-ids.ts'
-import { DecisionRing, type KeptDecision } from '#observe/decision-ring.ts'
-import { keptDecision } from '#observe/testing.ts'
+import { DecisionRing } from '#observe/decision-ring.ts'
+import { type DecisionValues, keptDecision } from '#observe/testing.ts'
 import type { StyledText } from '../output.ts'
 import { formatRecord } from './format-record.ts'
 import { recordLine } from './record-line.ts'
@@ -10,7 +11,7 @@ import { recordLine } from './record-line.ts'
 const admins = { kind: 'ProxyPolicy', namespace: 'default', name: 'admins', file: 'a.yaml', line: 3 }
 const source = { kind: 'ProxyPolicy', namespace: 'default', name: 'house', file: 'a.yaml', line: 9 }
 
-function record(kept: Partial<KeptDecision>, rest: Partial<DescribedRecord> = {}): DescribedRecord {
+function record(kept: DecisionValues, rest: Partial<DescribedRecord> = {}): DescribedRecord {
   const ring = new DecisionRing('w1', new DecisionIds(), 1)
   ring.keep(keptDecision({ method: 'GET', authority: 'shop.test', target: '/x', ...kept }))
   return { ...describeRecord(ring.list()[0]!), id: 'f00d', ...rest }
@@ -107,7 +108,7 @@ const cases: readonly (readonly [name: string, record: DescribedRecord, lines: r
       attempts: [
         { ...timed, status: 503, section: 'alpha' },
         { ...timed, sentMs: 4, endedMs: undefined, status: 0, failure: 'connect-timeout' },
-      ] as unknown as KeptDecision['attempts'],
+      ] as unknown as RareFacts['attempts'],
     }),
     [
       '      0 ms received',
@@ -124,8 +125,8 @@ const cases: readonly (readonly [name: string, record: DescribedRecord, lines: r
       callouts: [
         { ...asked, cached: false, status: 'OK' },
         { ...asked, cached: true },
-      ] as unknown as KeptDecision['callouts'],
-      guardChecks: [check, { ...check, isReused: true }] as unknown as KeptDecision['guardChecks'],
+      ] as unknown as RareFacts['callouts'],
+      guardChecks: [check, { ...check, isReused: true }] as unknown as RareFacts['guardChecks'],
     }),
     [
       '      0 ms received',
@@ -143,7 +144,7 @@ const cases: readonly (readonly [name: string, record: DescribedRecord, lines: r
       durationMs: 9,
       sentMs: 1,
       answeredMs: 4,
-      attempts: [sent] as unknown as KeptDecision['attempts'],
+      attempts: [sent] as unknown as RareFacts['attempts'],
     }),
     ['      0 ms received', '      1 ms sent to 192.0.2.1:80: 503 (3 ms)', '      9 ms ended with 503'],
   ],
@@ -159,7 +160,7 @@ const cases: readonly (readonly [name: string, record: DescribedRecord, lines: r
       durationMs: 9,
       sentMs: 1,
       answeredMs: 4,
-      attempts: [sent, sent] as unknown as KeptDecision['attempts'],
+      attempts: [sent, sent] as unknown as RareFacts['attempts'],
     }),
     [
       '      0 ms received',

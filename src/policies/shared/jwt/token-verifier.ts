@@ -1,7 +1,7 @@
+import { bytesOf } from '#base/byte-text.ts'
 import { numberIn } from '#base/exact-json.ts'
 import type { JsonObject } from '#base/json.ts'
 import type { SignatureAlgorithm } from '#base/verifying-key.ts'
-import { ownText } from '#net/own-text.ts'
 import type { KeySet } from '../authentication/read-key-set.ts'
 import { RemoteKeySet } from '../authentication/remote-key-set.ts'
 import { readToken, type UnverifiedToken } from './read-token.ts'
@@ -46,7 +46,7 @@ export class TokenVerifier {
     const failure = findFailureInTime(token.claims, now)
     if (failure !== undefined) return failure
     const { keySet } = provider
-    const identity = { claims: token.claims, token: ownText(text) }
+    const identity = { claims: token.claims, token: copyOf(text) }
     const valid = { identity, expires: numberIn(token.claims.exp)!, keySet, keys: keySet.keys }
     this.#verified.add(valid)
     return valid
@@ -128,6 +128,13 @@ function findFailureInTime({ exp, nbf }: JsonObject, now: number): TokenFailure 
   const from = numberIn(nbf)
   if (from === undefined) return 'bad-not-before'
   return now < from - LEEWAY ? 'not-yet' : undefined
+}
+
+const decoder = new TextDecoder()
+
+/** A copy: the token as it was read is a part of the received head, which it would keep. */
+function copyOf(token: string): string {
+  return decoder.decode(bytesOf(token))
 }
 
 function withoutSlash(issuer: string): string {
