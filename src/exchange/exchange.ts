@@ -197,7 +197,7 @@ export class Exchange {
   /** Signs the request body of an attempt while it is sent; set by the signature of the request. */
   signBody: SignBody | undefined
 
-  /** What `backend.auth` has written into the request of the last attempt, as byte text: responses that are errors must not show it. */
+  /** The credential of the gateway itself that the last attempt was sent with, as byte text: responses that are errors must not show it. */
   sentCredential: string | undefined
   readonly identity: Identity = { jwt: undefined, apiKey: undefined, basicAuth: undefined }
   /** Set with the token of a client that can sign in again with more scopes. */

@@ -11,8 +11,12 @@ const BASIC = authorizationHeader('Basic')
 
 /** Writes the configured credential; it replaces the value of the client (decision A-103). */
 export function sendCredential(location: WritableLocation, credential: string, exchange: Exchange): Outcome {
-  exchange.trace?.credential(location.kind, location.name)
   exchange.sentCredential = credential
+  return write(location, credential, exchange)
+}
+
+function write(location: WritableLocation, credential: string, exchange: Exchange): Outcome {
+  exchange.trace?.credential(location.kind, location.name)
   if (writeCredential(location, exchange.request, credential)) return proceed
   return reject('backend-auth-failed', { detail: 'the credential cannot be written to its location' })
 }
@@ -26,7 +30,7 @@ export function passCredential(location: WritableLocation | undefined, exchange:
   if (credential === undefined) return proceed
   exchange.trace?.note('sends the validated credential of the client')
   const isBasic = identity.jwt === undefined && identity.apiKey === undefined
-  return sendCredential(location ?? (isBasic ? BASIC : BEARER), credential, exchange)
+  return write(location ?? (isBasic ? BASIC : BEARER), credential, exchange)
 }
 
 function validatedCredential({ jwt, apiKey, basicAuth }: Identity): string | undefined {

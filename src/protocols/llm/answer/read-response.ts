@@ -27,7 +27,7 @@ import { CompressedAnswer, NoSink } from './compressed-answer.ts'
 import { DecodedAnswer } from './decoded-answer.ts'
 import { DecodedStream } from './decoded-stream.ts'
 import { JsonAnswer } from './json-answer.ts'
-import { sentSecrets } from './sent-secrets.ts'
+import { sentSecret } from './sent-secret.ts'
 import { StreamAnswer, type StreamAnswerOptions } from './stream-answer.ts'
 import { brokenStream, cutAnswer, reportedError, type StreamError, unusableAnswer } from './stream-error.ts'
 import type { StreamFormat } from './stream-format.ts'
@@ -47,7 +47,7 @@ export interface ReadingTools {
 export function observeResponse(plan: ResponsePlan, exchange: Exchange, tools: ReadingTools): AnswerFilter | undefined {
   const { guards, kept } = plan
   const { response } = exchange
-  if (response !== undefined && !isSuccess(response)) sentSecrets(exchange)?.hideInHead(response)
+  if (response !== undefined && !isSuccess(response)) sentSecret(exchange)?.hideInHead(response)
   if (response === undefined || !isGuarded(response, guards)) return readResponse(plan, exchange, tools)
   // What expressions read is what the client gets.
   kept?.areValidFor(tools.claim)
@@ -115,8 +115,8 @@ export function observeError(
   translateHead(type, response, exchange.context.now())
   if (isJson(response)) declareUtf8(response)
   else response.set('content-type', 'application/json')
-  const secrets = sentSecrets(exchange)
-  const filter = new ErrorAnswer({ type, status: response.status, claim, secrets, maxNative: maxBytes })
+  const secret = sentSecret(exchange)
+  const filter = new ErrorAnswer({ type, status: response.status, claim, secret, maxNative: maxBytes })
   if (coding === undefined) return filter
   return decoded(filter, { exchange, tools, coding, isStream, maxBytes, refusal: undefined })
 }
@@ -146,7 +146,7 @@ function observeOtherForm(
   const filter = new OtherForm({
     ...{ streamed, claim, maxBytes },
     inner: account === undefined ? plain : sampled(plain, account, claim),
-    secrets: () => sentSecrets(exchange),
+    secret: () => sentSecret(exchange),
     whenOver: (stop) => exchange.context.whenOver(stop),
     failed: (type) => {
       facts.errorType = type

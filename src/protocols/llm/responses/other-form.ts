@@ -7,7 +7,7 @@ import { ForwardingSink } from '#net/body/forwarding-sink.ts'
 import { HeldBytes } from '#net/body/held-bytes.ts'
 import type { Abort, BodySink } from '#net/stream.ts'
 import type { AnswerFailure, AnswerFilter } from '../../backend-protocol.ts'
-import type { SentSecrets } from '../answer/sent-secrets.ts'
+import type { SentSecret } from '../answer/sent-secret.ts'
 import { brokenStream, classifyError, reportedError, unusableAnswer } from '../answer/stream-error.ts'
 import { JsonValue, parseDocument } from '../json/json-document.ts'
 import { decodeText, encodeText } from '../json/native.ts'
@@ -24,8 +24,8 @@ export interface OtherFormOptions {
   readonly maxBytes: number
   /** Reads what the client gets. */
   readonly inner: AnswerFilter
-  /** The credentials of the request, which errors must not show. */
-  readonly secrets: () => SentSecrets | undefined
+  /** The credential of the gateway, which errors must not show. */
+  readonly secret: () => SentSecret | undefined
   /** Notes the type of an error for the log. */
   readonly failed: (type: string) => void
   /** Registers what is called when the request is over. */
@@ -108,9 +108,9 @@ export class OtherForm implements AnswerFilter {
   }
 
   #refuse(status: number, message: string, failure: AnswerFailure, type: string): void {
-    const { secrets, failed } = this.#options
+    const { secret, failed } = this.#options
     this.#failure = failure
-    this.refusal = refuseAnswer({ type: 'Responses' }, status, secrets()?.hideIn(message) ?? message)
+    this.refusal = refuseAnswer({ type: 'Responses' }, status, secret()?.hideIn(message) ?? message)
     failed(type)
   }
 }

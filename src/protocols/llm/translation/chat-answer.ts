@@ -8,7 +8,7 @@ import { ForwardingSink } from '#net/body/forwarding-sink.ts'
 import { HeldBytes } from '#net/body/held-bytes.ts'
 import type { Abort, BodySink } from '#net/stream.ts'
 import type { AnswerFilter } from '../../backend-protocol.ts'
-import { sentSecrets } from '../answer/sent-secrets.ts'
+import { sentSecret } from '../answer/sent-secret.ts'
 import { brokenStream, classifyError, reportedError } from '../answer/stream-error.ts'
 import type { JsonValue } from '../json/json-document.ts'
 import { encodeText } from '../json/native.ts'
@@ -80,7 +80,7 @@ export class ChatAnswer implements AnswerFilter {
     const end = new AnswerEnd(observed, {
       claim: isKept ? claim : undefined,
       maxKept: streamed ? MAX_STREAM : maxBytes,
-      clean: (error) => ({ ...error, message: sentSecrets(exchange)?.hideIn(error.message) ?? error.message }),
+      clean: (error) => ({ ...error, message: sentSecret(exchange)?.hideIn(error.message) ?? error.message }),
     })
     const reader = this.#isStream
       ? from.readStream(end, { maxEventBytes: maxBytes, claim })

@@ -1,7 +1,7 @@
 import type { BodyClaim } from '#net/body/body-memory.ts'
 import type { Abort, BodySink } from '#net/stream.ts'
 import type { AnswerFilter } from '../../backend-protocol.ts'
-import type { SentSecrets } from '../answer/sent-secrets.ts'
+import type { SentSecret } from '../answer/sent-secret.ts'
 import { formatClientError } from '../request/refuse.ts'
 import type { ClientFormat } from '../request/route-type.ts'
 import { isClientError, readError } from './read-error.ts'
@@ -17,8 +17,8 @@ export interface ErrorAnswerOptions {
   readonly type: ClientFormat
   readonly status: number
   readonly claim: BodyClaim
-  /** The credentials of the request, which are removed. */
-  readonly secrets: SentSecrets | undefined
+  /** The credential of the gateway, which is removed. */
+  readonly secret: SentSecret | undefined
   /** The provider speaks the dialect of the client: up to so many bytes in it pass unchanged. Unset: it speaks another one. */
   readonly maxNative?: number
 }
@@ -40,8 +40,8 @@ export class ErrorAnswer implements AnswerFilter {
   }
 
   #write(received: Uint8Array, isCut: boolean): Uint8Array {
-    const { type, status, secrets, maxNative } = this.#options
-    const body = secrets?.hideInBytes(received) ?? received
+    const { type, status, secret, maxNative } = this.#options
+    const body = secret?.hideInBytes(received) ?? received
     if (maxNative !== undefined && !isCut && isClientError(type, body)) return body
     return encoder.encode(formatClientError(type, readError(status, body)))
   }

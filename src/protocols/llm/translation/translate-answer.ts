@@ -1,6 +1,6 @@
 import { isEventStream, isFrameStream } from '#net/http/response-rules.ts'
 import type { AnswerFilter } from '../../backend-protocol.ts'
-import { sentSecrets } from '../answer/sent-secrets.ts'
+import { sentSecret } from '../answer/sent-secret.ts'
 import type { AnswerSurroundings } from './answer-surroundings.ts'
 import { ChatAnswer } from './chat-answer.ts'
 import { ErrorAnswer } from './error-answer.ts'
@@ -25,7 +25,7 @@ export function translateAnswer(plan: AnswerTranslation, around: AnswerSurroundi
   translateHead(plan.type, head, around.exchange.context.now())
   head.set('content-type', streamed ? 'text/event-stream' : 'application/json')
   if (isError) {
-    return new ErrorAnswer({ type: plan.type, status, claim: around.claim, secrets: sentSecrets(around.exchange) })
+    return new ErrorAnswer({ type: plan.type, status, claim: around.claim, secret: sentSecret(around.exchange) })
   }
   if (!ANSWERED.has(status)) return new RefusedAnswer(plan, `unexpected status ${status}`)
   return plan.kind === 'chat' ? new ChatAnswer(plan, around, isStream) : new BodyAnswer(plan, around)

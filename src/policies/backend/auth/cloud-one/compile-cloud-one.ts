@@ -117,6 +117,8 @@ function sign(
     return sendCredential(BEARER, secret.token, exchange)
   }
   const { keys } = secret
+  // Signatures are for one request.
+  exchange.sentCredential = keys.sessionToken
   const nowMs = exchange.context.now()
   if (!unsignedBody && isEventStream(request)) {
     const events = signer.signEvents(request, keys, nowMs)
