@@ -27,6 +27,22 @@ function dividing(file: string, works: readonly string[], others: readonly Chang
 }
 
 const DIVIDING: readonly Accepted[] = [
+  ...[
+    ['protocols/llm/providers/edit-messages-body.ts', 'if (pace.after(WORK_PER_VALUE)) yield', 'yield', ';'],
+    [
+      'protocols/llm/texts/argument-texts.ts',
+      'if (pace.after(WORK_PER_STRING + value.end - value.place)) yield',
+      'pace.after(WORK_PER_STRING + value.end - value.place)',
+      'true',
+    ],
+    ['protocols/llm/texts/argument-texts.ts', 'if (pace.after(WORK_PER_STRING + json.length)) yield', '+', '-'],
+  ].map(([file, line, original, replacement]) => ({
+    file: file!,
+    line: line!,
+    original: original!,
+    replacement: replacement!,
+    reason: 'only how long work is divided',
+  })),
   ...entriesOf('stream/event-template', 'only speed: other bytes are UTF-8', [
     ['if ((ofAll & WIDE) !== 0 && !isUtf8(bytes.subarray(from, to))) return undefined', '0', '(0 + 1)'],
   ]),
@@ -96,6 +112,12 @@ export const ACCEPTED_GUARDS: readonly Accepted[] = [
   ]),
   ...entriesOf('stream/event-reader', 'the same text, decoded at once or in pieces', [
     ['const isLong = end - start > PIECE_BYTES', '>', '>='],
+  ]),
+  ...entriesOf('stream/guarding-stream-sink', 'only speed: services are busy only with text that is held', [
+    ['if (this.#held.bytes === 0) return false', 'this.#held.bytes === 0', 'false'],
+  ]),
+  ...entriesOf('stream/guarding-stream-sink', 'only memory: it is free at the end of the call', [
+    ['this.#input.drop()', 'this.#input.drop()', ';'],
   ]),
   ...entriesOf('stream/paced-input', 'only memory: it is free at the end of the call', [
     ['this.drop()', 'this.drop()', ';'],

@@ -62,11 +62,9 @@ function staticTarget(
   const { namespace } = backend.metadata
   if (backendRef === undefined) return { namespace, resolved: { name, entry: name, ...spec } }
   const { key, fault } = resolveBackend(context, backend, { name: backendRef.name, port: spec.port }, ['Service'])
-  if (fault === undefined && key !== undefined) {
-    return { namespace, resolved: { name, entry: name, backend: key, ...spec } }
-  }
-  const message = fault?.message ?? 'unknown Service'
-  report({ path: `${path}.static.backendRef`, code: fault?.code ?? 'backend-not-found', message, severity: 'error' })
+  if (fault === undefined) return { namespace, resolved: { name, entry: name, backend: key!, ...spec } }
+  const { code, message } = fault
+  report({ path: `${path}.static.backendRef`, code, message, severity: 'error' })
   return { namespace, resolved: { name, entry: name, ...spec, broken: message } }
 }
 

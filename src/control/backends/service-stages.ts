@@ -38,7 +38,7 @@ export function serviceStage(tables: Tables): StageDefinition<true> {
     each: [wantedBackends],
     writes: [endpointless, items, findings],
     run(_, work, key) {
-      const [kind, namespace = '', name = '', number] = key.split('/')
+      const [kind, namespace, name, number] = key.split('/') as [string, string, string, string?]
       if (kind !== 'Service') return
       const [service] = work.read(tables.objects.Service, objectKey('Service', namespace, name))
       const port = service && findServicePort(service, Number(number))

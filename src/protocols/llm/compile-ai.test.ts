@@ -1,10 +1,11 @@
 import { expect, test } from 'vitest'
 import type { ConfigProblem } from '#base/config-problem.ts'
-import { contextWith, sourceOf } from '#policies/shared/testing.ts'
+import { contextWith, exchangeWith, sourceOf } from '#policies/shared/testing.ts'
 import { compile, sent } from '#test/support/prepare-llm.ts'
 import { verifies } from '#test/support/verifies.ts'
 import type { BackendSettings } from '../backend-protocol.ts'
 import { compileAi } from './compile-ai.ts'
+import { llm } from './llm-protocol.ts'
 import type { BackendAiSpec } from './policy-schema.ts'
 
 const one = { provider: { providerOne: {} } }
@@ -104,6 +105,21 @@ test.each<[provider: object, problems: string[]]>([
   [{ providerTwo: { endpoint: 'x.openai.azure.com', deploymentName: 'mine' } }, []],
 ])('a pinned model that the catalogue does not list is reported: %j', (provider, problems) => {
   expect(compile({ provider }).problems).toEqual(problems)
+})
+
+test('another reading of the path that leads to another type of requests is a doubt', () => {
+  const backend = { ...sourceOf(one), namespace: 'default', name: 'llm' }
+  const policy = sourceOf({ routes: { '/chat': 'Completions' } })
+  const of: BackendSettings['of'] = ({ field }) => (field === 'ai' ? [policy] : []) as never
+  const run = llm.compile(backend as never, { of, everyOf: of }, contextWith())
+  const doubt = (target: string, reading: string) => {
+    const exchange = exchangeWith({ target: '/received' })
+    exchange.request.target = target
+    return run.otherMeaning?.(exchange, reading)
+  }
+  expect(doubt('/chat', '/chat')).toBeUndefined()
+  expect(doubt('/chat', '/x')).toBe('of type none, not Completions')
+  expect(doubt('/x', '/chat')).toBe('of type Completions, not none')
 })
 
 test('sessions at a provider that has none are an error', () => {

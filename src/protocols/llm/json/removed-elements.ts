@@ -26,10 +26,10 @@ export class RemovedElements {
     if (this.#keptUpTo >= 0) {
       this.#remove(this.#keptUpTo, end)
       this.#keptUpTo = end
-      return
+    } else {
+      if (this.#start < 0) this.#start = place
+      this.#end = end
     }
-    if (this.#start < 0) this.#start = place
-    this.#end = end
   }
 
   /** There are no more. */

@@ -92,6 +92,8 @@ test('a request without a place for messages is refused', () => {
   for (const [type, body] of [
     ['Completions', `{${MODEL}}`],
     ['Completions', `{${MODEL},"messages":"x"}`],
+    ['Messages', `{${MODEL}}`],
+    ['Messages', `{${MODEL},"messages":"x"}`],
     ['Messages', `{${MODEL},"messages":[],"system":7}`],
     ['Responses', `{${MODEL},"input":7}`],
   ] as const) {

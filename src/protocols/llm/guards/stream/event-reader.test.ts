@@ -163,3 +163,13 @@ test.each(FORMATS)('%s: an event with other bytes is read like by itself', (form
     expect(read(cut), String(round)).toEqual(reading(format)(cut))
   }
 })
+
+test.each([0x80, 0xc3, 0xff])('a text with a byte %i, which is not UTF-8, is unreadable in every event', (byte) => {
+  const valid = encode(JSON.stringify(CHUNK))
+  const invalid = Buffer.from(valid)
+  invalid[invalid.indexOf(' a') + 1] = byte
+  const read = reading('Completions')
+  expect(read(invalid)).toBe('unreadable')
+  expect(read(valid)).not.toBe('unreadable')
+  expect(read(invalid)).toBe('unreadable')
+})
