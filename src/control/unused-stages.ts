@@ -63,7 +63,7 @@ export function noGatewayStage(tables: Tables): StageDefinition<true> {
       const refusedClasses = work.read(tables.refusedObjects, 'GatewayClass').filter((key) => usedClasses.includes(key))
       const [refused] = [...work.read(tables.refusedObjects, 'Gateway'), ...refusedClasses]
       if (refused !== undefined) {
-        const [kind = '', namespace = '', name = ''] = refused.split('/')
+        const [kind, namespace, name] = refused.split('/') as [string, string, string]
         const message = `no port is open: ${refusedText(describeOrigin({ kind, namespace, name }))}`
         return report({ path: '', code: 'object-refused', message, severity: 'warning' })
       }

@@ -194,3 +194,10 @@ test('a condition is no text', () => {
   compileExpression('admin', 'request', ({ message }) => problems.push(message), { use: 'condition' })
   expect(problems).toEqual(['undeclared reference to admin (column 1)\nadmin\n^'])
 })
+
+test('bytes are text with one character for each, however many there are', () => {
+  const bytes = 'b"\\xff\\x00a"'
+  expect(compiled(bytes).expression.text(exchange())).toBe('\xff\0a')
+  const long = `b"${'x'.repeat(9000)}"`
+  expect(compiled(long).expression.text(exchange())).toBe('x'.repeat(9000))
+})

@@ -90,7 +90,7 @@ function uriOf({ scheme, request }: Exchange): string {
 }
 
 function versionText(version: Exchange['version']): string {
-  return version === '2' ? 'HTTP/2' : `HTTP/${version}`
+  return `HTTP/${version}`
 }
 
 /** Derived from the monotonic start, because the wall clock is not read for every request. */

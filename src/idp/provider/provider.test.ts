@@ -157,6 +157,9 @@ describe('administration', () => {
     expect((await asAdmin('POST', users, { username: 'dora' })).status).toBe(409)
     expect((await asAdmin('POST', users, { username: 'other', email: 'd@example.com' })).status).toBe(409)
     const second = await asAdmin('POST', users, { username: 'second', email: 's@example.com' })
+    const listed = async (query: string) => (await asAdmin('GET', `${users}${query}`)).json as readonly object[]
+    const all = await listed('')
+    expect(await listed('?first=1&max=2')).toEqual(all.slice(1, 3))
     const secondPath = new URL(second.headers.get('location')!).pathname
     expect((await asAdmin('PUT', secondPath, { email: 'd@example.com' })).status).toBe(409)
     expect((await asAdmin('PUT', secondPath, { email: 's@example.com' })).status, 'its own').toBe(204)
@@ -205,12 +208,13 @@ describe('administration', () => {
     const secretOf = async (members: object) => {
       const made = await asAdmin('POST', clients, { ...members, redirectUris: [CALLBACK] })
       const path = new URL(made.headers.get('location')!).pathname
-      const { json } = await asAdmin('GET', `${path}/client-secret`)
-      return [made.status, json.value, (await asAdmin('GET', path)).json.publicClient]
+      const { status, json } = await asAdmin('GET', `${path}/client-secret`)
+      return [made.status, status, json.value, (await asAdmin('GET', path)).json.publicClient]
     }
-    expect(await secretOf({ clientId: 'chosen', secret: 'own' })).toEqual([201, 'own', false])
-    expect(await secretOf({ clientId: 'random' })).toEqual([201, expect.stringMatching(/^[\w-]{32}$/), false])
-    expect(await secretOf({ clientId: 'public', publicClient: true })).toEqual([201, undefined, true])
+    expect(await secretOf({ clientId: 'chosen', secret: 'own' })).toEqual([201, 200, 'own', false])
+    expect(await secretOf({ clientId: 'random' })).toEqual([201, 200, expect.stringMatching(/^[\w-]{32}$/), false])
+    expect(await secretOf({ clientId: 'public', publicClient: true })).toEqual([201, 200, undefined, true])
+    expect((await asAdmin('POST', clients, { redirectUris: [CALLBACK] })).status).toBe(400)
     const listed = await asAdmin('GET', `${clients}?clientId=chosen`)
     expect([listed.status, listed.json.map(({ clientId }: { clientId: string }) => clientId)]).toEqual([
       200,
@@ -237,12 +241,16 @@ describe('administration', () => {
     for (const method of ['PUT', 'DELETE'])
       expect((await asAdmin(method, paths[0]!, mapper('one', 'x'))).status).toBe(404)
     const { status, json } = await asAdmin('GET', mappers)
-    const seen = json.map((each: ReturnType<typeof mapper>) => [each.name, each.config['user.attribute']])
+    const seen = json.map((each: ReturnType<typeof mapper> & { protocol: string }) => [
+      each.name,
+      each.protocol,
+      each.config['user.attribute'],
+    ])
     expect([status, seen]).toEqual([
       200,
       [
-        ['two', 'changed'],
-        ['three', 'three'],
+        ['two', 'openid-connect', 'changed'],
+        ['three', 'openid-connect', 'three'],
       ],
     ])
   })

@@ -115,7 +115,11 @@ describe('authorization requests', () => {
     const { answer } = await signIn()
     expect(answer.get('iss')).toBe(new URL(REALM, provider.url).href)
     const { json } = await ask(`${REALM}/.well-known/openid-configuration`)
-    expect(json).toMatchObject({ authorization_response_iss_parameter_supported: true, issuer: answer.get('iss') })
+    expect(json).toMatchObject({
+      authorization_response_iss_parameter_supported: true,
+      issuer: answer.get('iss'),
+      claims_supported: ['sub', 'iss', 'aud', 'exp', 'iat', 'name', 'preferred_username', 'email'],
+    })
   })
 
   test('cookies are for one realm, no scripts, and not for other sites; a browser cannot choose them', async () => {

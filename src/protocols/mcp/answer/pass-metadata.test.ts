@@ -38,6 +38,12 @@ test.each([
   expect(received.exchange.attempts).toMatchObject([{ endpoint: 'a', status: 200, failure: undefined }])
 })
 
+test('a target that does not answer has an attempt without a status', async () => {
+  const { client } = clientOf(mcpPlan(['a']), { failure: 'reset' })
+  const { exchange } = await client.send({ method: 'GET', target: RESOURCE })
+  expect(exchange.attempts).toMatchObject([{ endpoint: 'a', status: 0, failure: 'reset' }])
+})
+
 test.each([
   ['another method', 'POST', RESOURCE],
   ['registration', 'GET', `${SERVER}/mcp/client-registration`],

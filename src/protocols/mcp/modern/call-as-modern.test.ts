@@ -105,3 +105,27 @@ test('tasks of targets without sessions are not offered; a call for one is a cal
   expect(JSON.stringify(seen.at(-1)?.message)).not.toContain('modelcontextprotocol/tasks')
   expect((await client.request(2, 'tasks/get', { taskId: 't' })).messages).toMatchObject([{ error: { code: -32601 } }])
 })
+
+test('a call that lacks header fields is sent again with those that the list of tools names', async () => {
+  const { call, seen } = fakeTargets({
+    a: ({ message, headers }) => {
+      const { id, method } = message!
+      const reply = (result: object) => ({ json: { jsonrpc: '2.0', id, result } })
+      if (method === 'initialize')
+        return { status: 400, json: { jsonrpc: '2.0', id, error: { code: -32022, message: '' } } }
+      if (method === 'server/discover') return reply({ supportedVersions: ['2026-07-28'], capabilities: { tools: {} } })
+      if (id === undefined) return {}
+      const inputSchema = { properties: { region: { type: 'string', 'x-mcp-header': 'Region' } } }
+      if (method === 'tools/list') return reply({ tools: [{ name: 'x', inputSchema }] })
+      return headers['mcp-param-region'] === 'eu'
+        ? reply({ content: [] })
+        : { status: 400, json: { jsonrpc: '2.0', id, error: { code: -32020, message: 'no field' } } }
+    },
+  })
+  const client = new TestClient(mcpPlan(['a']), call)
+  await client.initialize()
+  const params = { name: 'x', arguments: { region: 'eu' } }
+  const { messages } = await client.send({ message: { jsonrpc: '2.0', id: 7, method: 'tools/call', params } })
+  expect(messages).toMatchObject([{ id: 7, result: { content: [] } }])
+  expect(seen.filter(({ message }) => message?.method === 'tools/call')).toHaveLength(2)
+})
