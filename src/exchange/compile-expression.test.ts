@@ -3,6 +3,7 @@ import { Head } from '#net/http/head.ts'
 import { compileExpression } from './compile-expression.ts'
 import { Exchange } from './exchange.ts'
 import { EvaluationFailure, type ExpressionEnvironment } from './expression.ts'
+import { NO_LLM } from './llm-facts.ts'
 
 function exchange(): Exchange {
   const request = Head.request('GET', '/a/b?x=1&x=2')
@@ -200,4 +201,21 @@ test('bytes are text with one character for each, however many there are', () =>
   expect(compiled(bytes).expression.text(exchange())).toBe('\xff\0a')
   const long = `b"${'x'.repeat(9000)}"`
   expect(compiled(long).expression.text(exchange())).toBe('x'.repeat(9000))
+})
+
+test.each([
+  ['jwt.admin && true', 'default(jwt.admin, false)'],
+  ['jwt.name == "x"', 'default(jwt.name, "")'],
+  ['jwt.level > 2', 'default(jwt.level, 0)'],
+])('of %s, the part that can fail is replaced by %s', (source, safe) => {
+  expect(compiled(source).expression.safePart()).toBe(safe)
+})
+
+test.each(['max_tokens', 'seed', 'temperature'])('without an LLM request, llm.params.%s is absent', (parameter) => {
+  const { expression, problems } = compiled(`default(string(llm.params.${parameter}), "none")`, 'log')
+  expect(problems).toEqual([])
+  const made = exchange()
+  expect(expression.text(made)).toBe('none')
+  made.llm = NO_LLM
+  expect(expression.text(made)).toBe('none')
 })

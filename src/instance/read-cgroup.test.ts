@@ -24,6 +24,14 @@ test.each<[files: Readonly<Record<string, string>>, cgroup: Cgroup]>([
   expect(readCgroup(folderOf(files))).toEqual(cgroup)
 })
 
+test.each([
+  ['', '/sys/fs/cgroup/'],
+  ['12:cpu:/a\n', '/sys/fs/cgroup/'],
+  ['12:cpu:/a\n0::/b/c\n', '/sys/fs/cgroup/b/c'],
+])('of the groups %j, that of version 2 counts', (groups, folder) => {
+  expect(cgroupFolder(groups)).toBe(folder)
+})
+
 test('the group of this process is below the mount point', () => {
   expect(cgroupFolder()).toMatch(/^\/sys\/fs\/cgroup(?:\/|$)/)
 })

@@ -28,9 +28,9 @@ export function readCgroup(folder: string): Cgroup {
   }
 }
 
-/** The folder of the control group of this process. A process in a container sees its own group as the root of all. */
-export function cgroupFolder(): string {
-  const path = /^0::(.*)$/m.exec(readText('/proc/self/cgroup') ?? '')?.[1] ?? '/'
+/** The folder of the control group of this process, by version 2 of control groups. A process in a container sees its own group as the root of all. */
+export function cgroupFolder(groups = readText('/proc/self/cgroup') ?? ''): string {
+  const path = /^0::(.*)$/m.exec(groups)?.[1] ?? '/'
   return join('/sys/fs/cgroup', path)
 }
 

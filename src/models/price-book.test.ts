@@ -294,3 +294,14 @@ test('names that clients invent do not fill the memory', () => {
   for (let i = 0; i < 3000; i++) expect(book.costOf(callOf('openai', `invented-${i}`, IN_OUT), NOW)).toBeUndefined()
   expect(amountsOf(book, callOf('openai', 'gpt-4o-mini', IN_OUT))).toBe('150000 60000 - - 210000')
 })
+
+test('an update replaces the prices of the package, too', () => {
+  const book = bookOf()
+  const call = callOf('openai', 'gpt-4o-mini', IN_OUT)
+  expect(amountsOf(book, call)).not.toBe('unknown')
+  book.update({ vendors: [], own: [] })
+  expect(amountsOf(book, call)).toBe('unknown')
+  const withoutModels = (json: string) => JSON.stringify({ ...JSON.parse(json), fallbacks: [], models: [] })
+  book.update({ vendors: VENDORS.map((vendor) => ({ ...vendor, json: withoutModels(vendor.json) })), own: [] })
+  expect(amountsOf(book, call)).toBe('unknown')
+})

@@ -529,7 +529,6 @@ export const ACCEPTED: readonly Accepted[] = [
   ...[
     ['this.isOver || this.failure !== undefined', 'false'],
     ['this.isOver || this.failure !== undefined', '((this.isOver) && (this.failure !== undefined))'],
-    ['!==', '==='],
     ['return', ';'],
   ].map(([original, replacement]) => ({
     file: 'policies/traffic/ext-proc/conversation.ts',
@@ -586,6 +585,13 @@ export const ACCEPTED: readonly Accepted[] = [
     original: '>',
     replacement: '>=',
     reason: 'only speed: nothing is first',
+  },
+  {
+    file: 'models/price-book.ts',
+    line: 'if (this.#known.size >= MAX_KNOWN) this.#known.clear()',
+    original: '>=',
+    replacement: '<',
+    reason: 'only speed and memory: the prices that were found are searched again',
   },
   {
     file: 'observe/decision-ids.ts',

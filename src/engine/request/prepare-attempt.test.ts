@@ -7,7 +7,7 @@ import type { KeptAnswer } from '#protocols/llm/answer/kept-answer.ts'
 import { verifies } from '#test/support/verifies.ts'
 import { backendItem, type FieldName, listenerItem, livePlan, policyItem, routeItem } from '../testing.ts'
 import { Decision, decide } from './decide.ts'
-import { neededBody, prepareAttempt } from './prepare-attempt.ts'
+import { neededBody, needsDecodedBody, prepareAttempt } from './prepare-attempt.ts'
 
 const ROUTE = 'HTTPRoute/default/r'
 
@@ -167,6 +167,33 @@ test.each([
   const sent = JSON.parse(new TextDecoder().decode(exchange.newRequestBody ?? exchange.requestBody!))
   expect(sent.stream_options).toEqual({ include_usage: asked })
 })
+
+const needing = (need: string) => ({ backend: { protocol: { bodyNeed: () => need } } }) as unknown as Decision
+
+test.each([
+  ['whole', { 'content-length': '5000000' }, true],
+  ['whole-if-small', { 'content-length': '1' }, true],
+  ['whole-if-small', { 'content-length': '2097152' }, true],
+  ['whole-if-small', { 'content-length': '2097153' }, false],
+  ['whole-if-small', { 'content-length': '0' }, false],
+  ['whole-if-small', { 'transfer-encoding': 'chunked' }, false],
+  ['none', { 'content-length': '1' }, false],
+] as const)('of a body that is needed %s, headers %j: needed %s', (need, headers, use) => {
+  expect(neededBody(needing(need), exchangeWith({ method: 'POST', headers }))).toBe(use)
+})
+
+test.each([
+  ['whole', 'gzip', 'x', true],
+  ['whole', undefined, 'x', false],
+  ['whole', 'gzip', '', false],
+  ['start', 'gzip', 'x', false],
+] as const)(
+  'a body that is needed %s, with coding %s, of text %j: must be decoded: %s',
+  (need, coding, body, decoded) => {
+    const headers = coding === undefined ? {} : { 'content-encoding': coding }
+    expect(needsDecodedBody(needing(need), exchangeWith({ method: 'POST', headers, body }))).toBe(decoded)
+  },
+)
 
 const MAIN = 'Gateway/default/main'
 const added = (expression: string) => ({ attributes: { add: [{ name: 'n', expression }] } })

@@ -214,6 +214,7 @@ describe('registration', () => {
       serviceAccountsEnabled: true,
     }
     const changed = await as(first, 'PUT', wanted)
+    expect([...provider.files.values()].join()).toContain('Changed')
     expect(changed.json).toMatchObject({
       clientId: made.client_id,
       name: 'Changed',

@@ -70,6 +70,7 @@ test.each([
   ['GET', 302, false],
   ['GET', 204, false],
   ['GET', 205, false],
+  ['GET', 400, false],
   ['GET', 404, false],
 ])(
   'the response to %s with status %i is that of the agent, but for its length: %s',

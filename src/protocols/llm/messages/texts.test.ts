@@ -144,3 +144,15 @@ test.each([
 ])('the event %j', (event, texts, closes) => {
   expect(eventOf(event, readEventTexts)).toEqual({ texts, closes })
 })
+
+test('formats and settings of the answer count as text of the system', () => {
+  const body = {
+    output_config: { format: { schema: { description: 'a' } } },
+    output_format: { schema: { description: 'b' } },
+    compaction: { instructions: 'c' },
+    context_management: { edits: [{ instructions: 'd' }] },
+    messages: [],
+  }
+  const roles = runsOf(body, readRequestTexts).map(([role]) => String(role).replace(/[()]/g, ''))
+  expect(new Set(roles)).toEqual(new Set(['system']))
+})

@@ -67,6 +67,7 @@ test.each([
   ['claude-3-haiku-20240307', { thinking: 'none', cacheMinimumTokens: 2048, maxOutputTokens: 4096 }],
   ['claude-haiku-4-5', { thinking: 'budget', cacheMinimumTokens: 4096 }],
   ['gpt-4o', { thinking: 'none', efforts: [], refused: [], contextTokens: 128_000, maxOutputTokens: 16_384 }],
+  ['deepseek-chat', { thinking: 'none', contextTokens: 128_000, maxOutputTokens: 8192 }],
   ['gpt-5', { efforts: ['minimal', 'low', 'medium', 'high'], alwaysThinks: true }],
   ['gpt-5.1', { efforts: ['none', 'low', 'medium', 'high'], refused: [], alwaysThinks: false }],
   ['gpt-5-pro', { efforts: ['high'] }],
