@@ -274,7 +274,7 @@ test.each<[what: string, body: object, message: string]>([
   expect(String(error)).toContain(message)
 })
 
-const RAIN = 'It rains.'.repeat(2000)
+const RAIN = 'It rains.'.repeat(20_000)
 const WRITTEN = {
   ...{ id: 'resp_1', object: 'response', created_at: 1, model: 'gpt-5', status: 'completed', error: null },
   ...{ usage: { input_tokens: 3, output_tokens: 2, total_tokens: 5 }, parallel_tool_calls: true, tools: [] },

@@ -1,4 +1,5 @@
 import { clock } from '#base/clock.ts'
+import type { Steps } from '#base/in-slices.ts'
 import { parseJson } from '#base/parse-json.ts'
 import type { Refusal } from '#exchange/outcome.ts'
 import { asBuffer } from '#net/body/as-buffer.ts'
@@ -9,8 +10,9 @@ import type { Abort, BodySink } from '#net/stream.ts'
 import type { AnswerFailure, AnswerFilter } from '../../backend-protocol.ts'
 import type { SentSecret } from '../answer/sent-secret.ts'
 import { brokenStream, classifyError, reportedError, unusableAnswer } from '../answer/stream-error.ts'
-import { JsonValue, parseDocument } from '../json/json-document.ts'
+import { JsonValue, parseDocument, parseInSteps } from '../json/json-document.ts'
 import { decodeText, encodeText } from '../json/native.ts'
+import { runForBody } from '../json/run-for-body.ts'
 import { SseEvents } from '../sse/sse-events.ts'
 import { readReportedError } from '../translation/read-error.ts'
 import { refuseAnswer } from '../translation/whole-answer.ts'
@@ -73,7 +75,11 @@ export class OtherForm implements AnswerFilter {
     const { inner, streamed, claim, maxBytes, whenOver } = this.#options
     const out = inner.into(sink)
     const results: Results = {
-      found: (response) => this.#send(response, out),
+      found: (response) => send(response.json, out),
+      foundWhole: (response) => this.#sendStream(response, out),
+      cancelled: () => {
+        this.#isOver = true
+      },
       reported: (error) => this.#refuseReported(error),
       unusable: (what) => this.#refuse(502, what, unusableAnswer(what), 'invalid_response'),
       cut: (why) => this.#refuse(502, CUT, { ...brokenStream(why), cut: undefined }, why),
@@ -91,11 +97,12 @@ export class OtherForm implements AnswerFilter {
     return streamed ? new WholeSink(out, claim, maxBytes, results) : new StreamSink(out, claim, maxBytes, results)
   }
 
-  #send(response: JsonValue, out: BodySink): void {
-    const pieces = this.#options.streamed ? writeResponseStream(response) : [response.json]
-    for (const piece of pieces) {
-      const bytes = asBuffer(typeof piece === 'string' ? encodeText(piece) : piece)
-      out.bytes(bytes, 0, bytes.length)
+  /** Yields between events. */
+  *#sendStream(response: JsonValue, out: BodySink): Steps<void> {
+    for (const event of writeResponseStream(response)) {
+      if (this.#isOver) return
+      send(encodeText(event), out)
+      yield
     }
   }
 
@@ -115,16 +122,25 @@ export class OtherForm implements AnswerFilter {
   }
 }
 
+function send(bytes: Uint8Array, out: BodySink): void {
+  out.bytes(asBuffer(bytes), 0, bytes.length)
+}
+
 const CUT = "the provider's response ended before it was complete"
 
 /** What a sink has found. `finish` follows. */
 interface Results {
+  /** In a stream. */
   found(response: JsonValue): void
+  /** Without one. */
+  foundWhole(response: JsonValue): Steps<void>
   reported(error: JsonValue): void
   unusable(what: string): void
   cut(why: Abort | 'incomplete'): void
   /** @param isEarly the provider has not ended its response */
   finish(isEarly: boolean): void
+  /** The client has left. */
+  cancelled(): void
   isOver(): boolean
   /** Registers what is called when the request is over. */
   whenOver(stop: () => void): void
@@ -148,21 +164,28 @@ abstract class FormSink extends ForwardingSink {
   }
 
   override abort(why: Abort): void {
-    if (why === 'cancelled') super.abort(why)
-    else this.#close(why)
+    if (why !== 'cancelled') return this.#close(why)
+    this.results.cancelled()
+    super.abort(why)
   }
 
   #close(why: Abort | 'incomplete'): void {
     if (this.results.isOver()) return
-    this.close(why)
+    const late = this.close(why)
+    if (late === undefined) this.#finish()
+    else void late.then(() => this.#finish())
+  }
+
+  #finish(): void {
     if (!this.results.isOver()) this.results.finish(false)
   }
 
   protected abstract push(buffer: Buffer, start: number, end: number): void
-  /** Nothing more comes. */
-  protected abstract close(why: Abort | 'incomplete'): void
+  /** Nothing more comes. @returns a promise if the response is long */
+  protected abstract close(why: Abort | 'incomplete'): Promise<void> | undefined
 }
 
+const ERROR = /^(?:error|response\.failed)$/
 const LAST = /^response\.(?:completed|incomplete|cancelled)$/
 
 /** How long the end of a stream may follow its last event. Then the connection is not used again. */
@@ -191,19 +214,19 @@ class StreamSink extends FormSink {
     this.results.whenOver(() => this.#tail?.cancel())
   }
 
-  protected close(why: Abort | 'incomplete'): void {
+  protected close(why: Abort | 'incomplete'): undefined {
     this.#tail?.cancel()
     if (!this.#isFound) this.#events.end()
     if (!this.#isFound) this.results.cut(why)
   }
 
   #read(name: string, data: Uint8Array): void {
-    if (this.#isFound) return
+    if (this.#isFound || (name !== '' && !LAST.test(name) && !ERROR.test(name))) return
     const event = parseDocument(data)
     if (!(event instanceof JsonValue)) return
     const type = name === '' ? (event.get('type')?.text ?? '') : name
     const response = event.get('response')
-    const isError = type === 'error' || type === 'response.failed'
+    const isError = ERROR.test(type)
     this.#isFound = isError || (LAST.test(type) && response !== undefined)
     if (isError) this.results.reported(response ?? event)
     else if (this.#isFound) this.results.found(response!)
@@ -233,12 +256,17 @@ class WholeSink extends FormSink {
     this.results.finish(true)
   }
 
-  protected close(why: Abort | 'incomplete'): void {
-    const response = parseDocument(this.#held.bytes)
+  protected close(why: Abort | 'incomplete'): Promise<void> | undefined {
+    const { bytes } = this.#held
+    return runForBody(bytes, this.#read(bytes, why)) as Promise<void> | undefined
+  }
+
+  *#read(bytes: Uint8Array, why: Abort | 'incomplete'): Steps<void> {
+    const response = yield* parseInSteps(bytes)
     if (!(response instanceof JsonValue)) this.results.cut(why)
     else if (response.get('error') !== undefined) this.results.reported(response)
     else if (response.get('output')?.kind !== 'array') this.results.unusable('the response has no output')
-    else this.results.found(response)
+    else yield* this.results.foundWhole(response)
     this.#held.drop()
   }
 }
