@@ -87,7 +87,7 @@ function headerLocation(name: string, prefix: string): HeaderLocation {
 export function readCredential(location: CredentialLocation, exchange: Exchange): Credential {
   switch (location.kind) {
     case 'header':
-      return onlyOne(receivedValues(exchange.request, location.name).map((value) => afterPrefix(location, value)))
+      return fromHeader(location, receivedValues(exchange.request, location.name))
     case 'queryParameter':
       return onlyOne(queryValues(exchange.originalTarget, location.name))
     case 'cookie':
@@ -141,6 +141,11 @@ function withPrefix(location: HeaderLocation, credential: string): string {
   const start = isScheme ? `${prefix} ` : prefix
   if (startsWithFolded(credential, start)) return credential
   return isScheme ? `${written} ${credential}` : `${written}${credential}`
+}
+
+function fromHeader(location: HeaderLocation, values: readonly string[]): Credential {
+  if (values.length === 1) return afterPrefix(location, values[0]!) || undefined
+  return onlyOne(values.map((value) => afterPrefix(location, value)))
 }
 
 /** Undefined for another scheme: such a value is not a credential of this mechanism. */

@@ -4,12 +4,19 @@ import type { Head } from '#net/http/head.ts'
 // The request as received, independent of changes by policies: authentication policies must not affect each other, and a transformation must
 // not disable a check (decisions A-59, A-85). A head that was not received is what it is now.
 
+const NONE: readonly string[] = []
+
 /** Values of a header. `_` and `-` are equivalent in the name (decision A-134). `name` in lower case. */
-export function receivedValues(head: Head, name: string): string[] {
+export function receivedValues(head: Head, name: string): readonly string[] {
   if (head.text === '') return head.getAll(name)
-  const values: string[] = []
-  if (!head.mayHaveReceived(name)) return values
-  for (let at = 0; at < head.received; at++) if (head.isNamed(at, name)) values.push(head.receivedValue(at))
+  if (!head.mayHaveReceived(name)) return NONE
+  // Nearly always there is one: a list that grows would have room for 16 more.
+  let values: readonly string[] = NONE
+  for (let at = 0; at < head.received; at++) {
+    if (!head.isNamed(at, name)) continue
+    const value = head.receivedValue(at)
+    values = values.length === 0 ? [value] : [...values, value]
+  }
   return values
 }
 
