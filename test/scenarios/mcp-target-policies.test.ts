@@ -1,11 +1,13 @@
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { CERTIFICATES } from '#net/testing/certificates.ts'
 import { eventually } from '#test/support/eventually.ts'
 import { freePort } from '#test/support/free-port.ts'
 import { startGateway } from '#test/support/gateway.ts'
 import { createObjectsFolder, gatewayYaml, joinYaml, routeYaml, serviceYaml } from '#test/support/objects-folder.ts'
 import { type RawCall, type RawTarget, startRawTarget } from '#test/support/raw-mcp-target.ts'
+import { authoritiesYaml } from '#test/support/tls-objects.ts'
 
 /** Policies of one target: they apply to its calls and to those of no other. */
 
@@ -18,6 +20,10 @@ let failing: RawTarget
 /** Paths of the calls that the authorization server was asked about. */
 const asked: string[] = []
 let allows = true
+/** With TLS and a key of its own, with the credentials of callers, and with neither. */
+let secure: RawTarget
+let passed: RawTarget
+let bare: RawTarget
 
 function server(name: string): (call: RawCall) => void {
   return (call) => {
@@ -42,7 +48,10 @@ beforeAll(async () => {
   other = await startRawTarget(server('other'))
   good = await startRawTarget(server('good'))
   failing = await startRawTarget((call) => call.end(503))
-  for (const target of [one, other, good, failing]) stops.defer(target.close)
+  secure = await startRawTarget(server('secure'), CERTIFICATES.server)
+  passed = await startRawTarget(server('passed'))
+  bare = await startRawTarget(server('bare'))
+  for (const target of [one, other, good, failing, secure, passed, bare]) stops.defer(target.close)
   const authorization = createServer((request, response) => {
     asked.push(request.url ?? '')
     response.writeHead(allows ? 200 : 403).end()
@@ -66,6 +75,14 @@ beforeAll(async () => {
       targetPolicyYaml('asked', 'tools', 'other', {
         extAuth: { backendRef: { name: 'authz', port: 80 }, http: {} },
       }),
+      authoritiesYaml('trusted', CERTIFICATES.ca),
+      targetsYaml('mixed', [
+        `{ name: secure, static: { host: 127.0.0.1, port: ${secure.port}, policies: { tls: { caCertificateRefs: [{ name: trusted }], sni: server.test } } } }`,
+        `{ name: passed, static: { host: 127.0.0.1, port: ${passed.port}, policies: { auth: { passthrough: {} } } } }`,
+        `{ name: bare, static: { host: 127.0.0.1, port: ${bare.port} } }`,
+      ]),
+      routeYaml('mixed', '/mixed', 'mixed'),
+      targetPolicyYaml('keyed', 'mixed', 'secure', { auth: { key: 'key-of-secure' } }),
       targetsYaml('pair', ['{ name: all, static: { backendRef: { name: replicas }, port: 80 } }']),
       routeYaml('pair', '/pair', 'pair'),
       serviceYaml('replicas', [failing.port, good.port]),
@@ -109,13 +126,20 @@ interface Answered {
   }
 }
 
-async function send(path: string, method: string, params: object, session = ''): Promise<Answered> {
+async function send(
+  path: string,
+  method: string,
+  params: object,
+  session = '',
+  fields: Readonly<Record<string, string>> = {},
+): Promise<Answered> {
   const response = await fetch(`${url}${path}`, {
     method: 'POST',
     headers: {
       'content-type': 'application/json',
       accept: 'application/json, text/event-stream',
       ...(session !== '' && { 'mcp-session-id': session, 'mcp-protocol-version': '2025-06-18' }),
+      ...fields,
     },
     body: JSON.stringify({ jsonrpc: '2.0', id: 1, method, params }),
   })
@@ -169,4 +193,17 @@ test('an unhealthy endpoint of the Service of a target gets no more sessions', a
     expect(textOf(await send('/pair', 'tools/call', { name: 'find' }, session))).toBe('good')
   }
   expect(failing.calls.length).toBe(tried)
+})
+
+test('each target has its own TLS and credentials, whatever level they come from, and no other target gets them', async () => {
+  const fields = { authorization: 'Bearer of-the-caller', cookie: 'a=b' }
+  const { session } = await send('/mixed', 'initialize', INITIALIZE, '', fields)
+  for (const name of ['secure', 'passed', 'bare']) {
+    expect(textOf(await send('/mixed', 'tools/call', { name: `${name}_find` }, session, fields))).toBe(name)
+  }
+  const seenBy = ({ calls }: RawTarget) =>
+    new Set(calls.map(({ headers }) => `${headers.authorization} ${headers.cookie}`))
+  expect(seenBy(secure)).toEqual(new Set(['Bearer key-of-secure undefined']))
+  expect(seenBy(passed)).toEqual(new Set(['Bearer of-the-caller a=b']))
+  expect(seenBy(bare)).toEqual(new Set(['undefined undefined']))
 })

@@ -1,4 +1,5 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import { createServer as createSecureServer, type ServerOptions } from 'node:https'
 import type { AddressInfo } from 'node:net'
 import type { TestMessage } from './fake-targets.ts'
 
@@ -24,15 +25,16 @@ export interface RawTarget {
   close(): Promise<void>
 }
 
-/** An MCP server without a library, on 127.0.0.1, which may break the protocol. */
-export async function startRawTarget(answer: (call: RawCall) => unknown): Promise<RawTarget> {
+/** An MCP server without a library, on 127.0.0.1, which may break the protocol. @param secure of its TLS; undefined: it has none */
+export async function startRawTarget(answer: (call: RawCall) => unknown, secure?: ServerOptions): Promise<RawTarget> {
   const calls: RawCall[] = []
-  const server = createServer(async (request, response) => {
+  const receive = async (request: IncomingMessage, response: ServerResponse) => {
     const body = Buffer.concat((await request.toArray()) as Buffer[]).toString()
     const call = toCall(request, response, body)
     calls.push(call)
     await answer(call)
-  })
+  }
+  const server = secure === undefined ? createServer(receive) : createSecureServer(secure, receive)
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   return {
     port: (server.address() as AddressInfo).port,

@@ -43,8 +43,15 @@ from starlette.routing import Mount, Route
 BINDINGS = {"jsonrpc": "JSONRPC", "rest": "HTTP+JSON", "grpc": "GRPC"}
 
 
+# A machine may stand still for a minute: a client that joins a task must find it working then.
+WAIT_S = 120
+
+
 class Agent(AgentExecutor):
-    """Says what it heard; `wait` works until it is cancelled or told to go on."""
+    """Says what it heard; `wait` works until it is cancelled, or a client has joined the task."""
+
+    def __init__(self):
+        self.joined = {}
 
     async def execute(self, context, event_queue):
         updater = TaskUpdater(event_queue, context.task_id, context.context_id)
@@ -56,12 +63,24 @@ class Agent(AgentExecutor):
         await updater.start_work()
         text = context.get_user_input()
         if text == "wait":
-            await asyncio.sleep(6)
+            joined = self.joined.setdefault(context.task_id, asyncio.Event())
+            await asyncio.wait([asyncio.ensure_future(joined.wait())], timeout=WAIT_S)
         await updater.add_artifact([Part(root=TextPart(text=f"heard: {text}"))], name="answer")
         await updater.complete()
 
     async def cancel(self, context, event_queue):
         await TaskUpdater(event_queue, context.task_id, context.context_id).cancel()
+
+
+class CompletingHandler(DefaultRequestHandler):
+    """Completes a task when a client has joined it."""
+
+    async def on_resubscribe_to_task(self, params, context=None):
+        joined = self.agent_executor.joined.setdefault(params.id, asyncio.Event())
+        # The first step of the loop below joins the task.
+        asyncio.get_running_loop().call_later(0.5, joined.set)
+        async for event in super().on_resubscribe_to_task(params, context):
+            yield event
 
 
 def card_of(at, binding, name="python-0.3", others=()):
@@ -87,7 +106,7 @@ async def serve():
     server = grpc.aio.server()
     grpc_address = f"127.0.0.1:{server.add_insecure_port('127.0.0.1:0')}"
     at = {"jsonrpc": f"{url}/rpc", "rest": f"{url}/rest", "grpc": grpc_address}
-    handler = DefaultRequestHandler(Agent(), InMemoryTaskStore(), push_config_store=InMemoryPushNotificationConfigStore())
+    handler = CompletingHandler(Agent(), InMemoryTaskStore(), push_config_store=InMemoryPushNotificationConfigStore())
     extended = card_of(at, "jsonrpc", "extended", BINDINGS)
     a2a_pb2_grpc.add_A2AServiceServicer_to_server(GrpcHandler(card_of(at, "grpc", "extended", BINDINGS), handler), server)
     await server.start()

@@ -29,8 +29,15 @@ VERSIONS = ["1.0", "0.3"]
 WORKING = a2a_pb2.TaskState.TASK_STATE_WORKING
 
 
+# A machine may stand still for a minute: a client that joins a task must find it working then.
+WAIT_S = 120
+
+
 class Agent(AgentExecutor):
-    """Says what it heard; `wait` works until it is cancelled or told to go on."""
+    """Says what it heard; `wait` works until it is cancelled, or a client has joined the task."""
+
+    def __init__(self):
+        self.joined = {}
 
     async def execute(self, context, event_queue):
         updater = TaskUpdater(event_queue, context.task_id, context.context_id)
@@ -42,12 +49,24 @@ class Agent(AgentExecutor):
         await updater.start_work()
         text = context.get_user_input()
         if text == "wait":
-            await asyncio.sleep(6)
+            joined = self.joined.setdefault(context.task_id, asyncio.Event())
+            await asyncio.wait([asyncio.ensure_future(joined.wait())], timeout=WAIT_S)
         await updater.add_artifact([a2a_pb2.Part(text=f"heard: {text}")], name="answer")
         await updater.complete()
 
     async def cancel(self, context, event_queue):
         await TaskUpdater(event_queue, context.task_id, context.context_id).cancel()
+
+
+class CompletingHandler(DefaultRequestHandler):
+    """Completes a task when a client has joined it."""
+
+    async def on_subscribe_to_task(self, params, context):
+        joined = self.agent_executor.joined.setdefault(params.id, asyncio.Event())
+        # The first step of the loop below joins the task.
+        asyncio.get_running_loop().call_later(0.5, joined.set)
+        async for event in super().on_subscribe_to_task(params, context):
+            yield event
 
 
 def card_of(interfaces, name="python"):
@@ -75,7 +94,7 @@ async def serve():
         for version in VERSIONS
     }
     card = card_of(each.values())
-    handler = DefaultRequestHandler(
+    handler = CompletingHandler(
         Agent(),
         InMemoryTaskStore(),
         card,

@@ -19,13 +19,17 @@ import grpc from '@grpc/grpc-js'
 import express from 'express'
 
 const BINDINGS = { jsonrpc: 'JSONRPC', rest: 'HTTP+JSON', grpc: 'GRPC' }
-const WAIT_MS = 6000
+/** A machine may stand still for a minute: a client that joins a task must find it working then. */
+const WAIT_MS = 120_000
+/** Between the request of a client that joins a task, and the end of the task. */
+const JOIN_MS = 500
 const LIMIT_MS = 30_000
 const PUSH_URL = 'http://127.0.0.1:9/push'
 
-/** Says what it heard; `wait` takes long. */
+/** Says what it heard; `wait` works until it is cancelled, or a client has joined the task. */
 class HearingAgent {
-  #cancelled = new Map()
+  /** Ends the wait of a task. */
+  #waiting = new Map()
 
   async execute({ taskId, contextId, userMessage }, bus) {
     const status = (state) => ({ state, timestamp: new Date().toISOString() })
@@ -34,9 +38,9 @@ class HearingAgent {
     bus.publish({ kind: 'task', id: taskId, contextId, status: status('submitted'), history: [userMessage] })
     update('working', false)
     const text = textOf(userMessage.parts)
-    const cancelled = new Promise((resolve) => this.#cancelled.set(taskId, () => resolve(true)))
-    const isCancelled = text === 'wait' && (await Promise.race([cancelled, sleep(WAIT_MS, false)]))
-    this.#cancelled.delete(taskId)
+    const ended = new Promise((resolve) => this.#waiting.set(taskId, resolve))
+    const isCancelled = text === 'wait' && (await Promise.race([ended, sleep(WAIT_MS, false, { ref: false })]))
+    this.#waiting.delete(taskId)
     if (!isCancelled) {
       const artifact = { artifactId: 'answer', name: 'answer', parts: [{ kind: 'text', text: `heard: ${text}` }] }
       bus.publish({ kind: 'artifact-update', taskId, contextId, artifact, append: false, lastChunk: true })
@@ -46,7 +50,26 @@ class HearingAgent {
   }
 
   async cancelTask(taskId) {
-    this.#cancelled.get(taskId)?.()
+    this.#waiting.get(taskId)?.(true)
+  }
+
+  complete(taskId) {
+    this.#waiting.get(taskId)?.(false)
+  }
+}
+
+/** Completes a task when a client has joined it. */
+class CompletingHandler extends DefaultRequestHandler {
+  #agent
+
+  constructor(card, store, agent, ...more) {
+    super(card, store, agent, ...more)
+    this.#agent = agent
+  }
+
+  async *resubscribe(params, ...more) {
+    setTimeout(() => this.#agent.complete(params.id), JOIN_MS)
+    yield* super.resubscribe(params, ...more)
   }
 }
 
@@ -88,7 +111,7 @@ async function serve() {
     grpc: `127.0.0.1:${grpcPort}`,
   }
   const interfaces = Object.entries(BINDINGS).map(([binding, transport]) => ({ url: urls[binding], transport }))
-  const requestHandler = new DefaultRequestHandler(
+  const requestHandler = new CompletingHandler(
     describe('typescript', interfaces[0], interfaces.slice(1)),
     new InMemoryTaskStore(),
     new HearingAgent(),

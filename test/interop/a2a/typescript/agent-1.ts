@@ -17,8 +17,8 @@ import { A2AService, grpcService } from '@a2a-js/sdk/server/grpc'
 import * as grpc from '@grpc/grpc-js'
 import { ALL_INTERFACES, BINDINGS, type PairAgent, VERSIONS } from '../scenarios.ts'
 
-/** How long `wait` works, if nobody cancels it or subscribes to it again. */
-const WAIT_MS = 6000
+/** How long `wait` works, if nobody cancels it or subscribes to it again: a machine may stand still for a minute in between. */
+const WAIT_MS = 120_000
 
 type Waited = 'cancelled' | 'over'
 
@@ -38,7 +38,7 @@ class HearingAgent implements AgentExecutor {
     if (text === 'wait') {
       const { promise, resolve } = Promise.withResolvers<Waited>()
       this.#waiting.set(taskId, resolve)
-      const limit = setTimeout(() => resolve('over'), WAIT_MS)
+      const limit = setTimeout(() => resolve('over'), WAIT_MS).unref()
       const waited = await promise
       clearTimeout(limit)
       this.#waiting.delete(taskId)
