@@ -40,22 +40,39 @@ export class InstantMemory {
 
   /** @param ms 0: ends the hold */
   hold(key: string, ms: number): void {
-    // 0 means that there is none.
-    Atomics.store(this.#words, this.#holdOf(key), ms === 0 ? 0 : (nowMs() + ms) | 0 || 1)
+    Atomics.store(this.#words, this.#holdOf(key), ms === 0 ? 0 : endOf(ms))
+  }
+
+  /** Begins a hold. @returns false: there is one */
+  take(key: string, ms: number): boolean {
+    const at = this.#holdOf(key)
+    for (;;) {
+      const until = Atomics.load(this.#words, at)
+      if (leftOf(until) > 0) return false
+      if (Atomics.compareExchange(this.#words, at, until, endOf(ms)) === until) return true
+    }
   }
 
   /** The rest of the hold, in milliseconds; 0: there is none. */
   heldMs(key: string): number {
-    const until = Atomics.load(this.#words, this.#holdOf(key))
-    if (until === 0) return 0
-    const left = (until - nowMs()) | 0
-    return left > 0 && left <= MAX_HOLD_MS ? left : 0
+    return leftOf(Atomics.load(this.#words, this.#holdOf(key)))
   }
 
   #holdOf(key: string): number {
     sipHash(key, this.#words)
     return HOLDS + (sipHashed.low & (PLACES - 1))
   }
+}
+
+/** As the memory has it: 0 means that there is none. */
+function endOf(ms: number): number {
+  return (nowMs() + ms) | 0 || 1
+}
+
+function leftOf(until: number): number {
+  if (until === 0) return 0
+  const left = (until - nowMs()) | 0
+  return left > 0 && left <= MAX_HOLD_MS ? left : 0
 }
 
 function nowMs(): number {

@@ -18,6 +18,8 @@ export interface SharedTable {
    * @param ms for how long, at most a minute; 0: they need not wait any more
    */
   hold(key: string, ms: number): void
+  /** Begins a hold if there is none. Of several threads, one succeeds. */
+  takeHold(key: string, ms: number): boolean
   /** How long a hold lasts, in milliseconds; 0: there is none. */
   heldMs(key: string): number
   /** The number of values in a scope. */
@@ -75,6 +77,10 @@ export class LocalTable implements SharedTable {
 
   hold(key: string, ms: number): void {
     this.#instant.hold(key, ms)
+  }
+
+  takeHold(key: string, ms: number): boolean {
+    return this.#instant.take(key, ms)
   }
 
   heldMs(key: string): number {

@@ -118,6 +118,32 @@ test('what begins while its session is deleted, and waits for a target that join
   expect(seen).toEqual([])
 })
 
+test('a target that has lost its session is initialised once for requests at two workers at once', async () => {
+  let generation = 1
+  const restarted: FakeTarget = async (call) => {
+    const { message, headers } = call
+    if (message?.method === 'initialize') {
+      await new Promise((resolve) => setTimeout(resolve, 20))
+      const result = { protocolVersion: '2025-11-25', capabilities: { tools: {} }, serverInfo: {} }
+      return { json: answer(call, result), headers: { 'mcp-session-id': `${generation++}` } }
+    }
+    const isLost = generation > 1 && headers['mcp-session-id'] !== `${generation - 1}`
+    if (message?.method?.startsWith('notifications/')) return {}
+    return isLost ? { status: 404 } : { json: answer(call, { by: headers['mcp-session-id'] }) }
+  }
+  const { first, second } = await start(() => ({}))
+  const targets = fakeTargets({ a: restarted })
+  const [one, other] = [first, second].map((client) => client.with({ call: targets.call }))
+  const begun = await one!.send({ message: initializeMessage(), headers: { 'mcp-session-id': undefined } })
+  for (const client of [one!, other!]) client.sessionId = begun.headers['mcp-session-id']
+  generation = 3
+  targets.seen.length = 0
+  const calls = [one!, other!, one!].map((client, id) => client.request(id, 'tools/call', { name: 'x' }))
+  const results = (await Promise.all(calls)).map(({ messages }) => messages[0]?.result)
+  expect(results).toEqual([{ by: '3' }, { by: '3' }, { by: '3' }])
+  expect(targets.seen.filter(({ message }) => message?.method === 'initialize')).toHaveLength(1)
+})
+
 /** A target whose stream begins when `opened` is resolved, and never ends by itself. */
 function opening(opened: Promise<void>, status?: number): FakeTarget {
   return async (call) => {

@@ -7,6 +7,7 @@ import { callTarget } from '../target/call-target.ts'
 import { notifyInitialized } from '../target/notify-target.ts'
 import { peek } from '../target/read-reply.ts'
 import { LIMITS, type TargetCall } from '../target/send-to-target.ts'
+import { within } from '../target/stream-timing.ts'
 import { SESSION_DELETED } from '../target/target-failure.ts'
 import type { TargetReply } from '../target/target-reply.ts'
 import { prepareClose } from './close-targets.ts'
@@ -86,7 +87,7 @@ async function joinSession(request: McpRequest, session: Session, plan: McpTarge
   await renewTarget(request, session, { plan, session: undefined })
 }
 
-/** Initialises a target for a session that has begun. Concurrent requests of a session wait for the same initialisation. */
+/** Initialises a target for a session that has begun. Concurrent requests of a session, at all workers, wait for the same initialisation. */
 async function renewTarget(
   request: McpRequest,
   session: Session,
@@ -96,14 +97,39 @@ async function renewTarget(
   const key = `${session.key} ${target.plan.name}`
   // Nobody would end the new one.
   if (isOver(session, request.deps.table, clock.now())) return undefined
-  // Another request may have renewed it since this one began.
-  const now = targetsOf(request, session).find(({ plan }) => plan === target.plan)?.session
-  if (now?.sessionId !== undefined && now.sessionId !== target.session?.sessionId) return now
+  const now = renewedSince(request, session, target)
+  if (now !== undefined) return now
   const running = renewals.get(key)
   if (running !== undefined) return running
-  const renewal = initialise(request, session, target).finally(() => renewals.delete(key))
+  const renewal = renewAlone(request, session, target, `renewal ${key}`).finally(() => renewals.delete(key))
   renewals.set(key, renewal)
   return renewal
+}
+
+/** The session of a target that another request has renewed since this one began. */
+function renewedSince(request: McpRequest, session: Session, target: SessionTarget): TargetSession | undefined {
+  const now = targetOf(request, session, target.plan)?.session
+  return now?.sessionId !== undefined && now.sessionId !== target.session?.sessionId ? now : undefined
+}
+
+/** Longer than an initialisation may take: the worker that does it may die. */
+const RENEWAL_MS = 12_000
+
+/** How often a worker looks whether another one is done. */
+const STEP_MS = 5
+
+async function renewAlone(
+  request: McpRequest,
+  session: Session,
+  target: SessionTarget,
+  hold: string,
+): Promise<TargetSession | undefined> {
+  const { table } = request.deps
+  if (table.takeHold(hold, RENEWAL_MS)) {
+    return initialise(request, session, target).finally(() => table.hold(hold, 0))
+  }
+  while (table.heldMs(hold) > 0) await new Promise<void>((resolve) => void clock.after(STEP_MS, resolve))
+  return renewedSince(request, session, target)
 }
 
 async function initialise(
@@ -127,9 +153,13 @@ async function initialise(
   }
   noteRenewed(session, renewed, deps.table)
   await restoreSettings(request, session, { plan, session: renewed })
-  void announceChange(deps.channels, session.key, renewed.capabilities)
+  // All workers know of it then.
+  await within(announceChange(deps.channels, session.key, renewed.capabilities), TOLD_MS)
   return renewed
 }
+
+/** A worker that is busy does not hold up the others for longer. */
+const TOLD_MS = 1000
 
 /** @returns `refused`: the credentials of the caller are not accepted */
 async function initialiseAgain(
