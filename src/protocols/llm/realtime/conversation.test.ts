@@ -123,6 +123,27 @@ test.each<[name: string, events: readonly (object | Buffer)[], outcome: string |
   expect(await outcomeOf(events)).toBe(outcome)
 })
 
+test.each(['system', 'developer', 'user', 'assistant'])(
+  'texts of role %s are checked when one between them leaves',
+  async (role) => {
+    const parts = [create('forb', { role }), create('x', { id: 'b', role }), create('idden', { role })]
+    expect(await outcomeOf([...parts, remove('b')])).toBe(REJECTED)
+  },
+)
+
+test('results of tools are checked together', async () => {
+  const result = (output: string, id: string) => {
+    return { type: 'conversation.item.create', item: { id, type: 'function_call_output', call_id: 'c', output } }
+  }
+  expect(await outcomeOf([result('forb', 'a'), result('idden', 'b')])).toBe(REJECTED)
+  expect(await outcomeOf([result('forb', 'a'), result('x', 'b'), result('idden', 'c'), remove('b')])).toBe(REJECTED)
+  expect(await outcomeOf([result('forb', 'a'), create('idden')])).toBeUndefined()
+  const told2 = told({ type: 'conversation.item.created', item: result('forb', 'a').item })
+  const unnamed = { type: 'conversation.item.create', item: { type: 'function_call_output', output: 'forb' } }
+  const behind = { ...result('idden', 'c'), previous_item_id: 'a' }
+  expect(await outcomeOf([result('x', 'z'), unnamed, told2, result('y', 'y'), behind])).toBe(REJECTED)
+})
+
 test('what follows a truncated answer is checked with what is before it', async () => {
   const before = [create('forb', { id: 'a' }), has('forb', { id: 'a' }), says('s', 'a')]
   expect(await outcomeOf([...before, create('idden')])).toBeUndefined()
@@ -236,5 +257,5 @@ test('the first items are forgotten, and an item that there is no memory for is 
   guardLoad.give(taken)
   session.conversation!.drop()
   session.hears(heard('late', 'i999'))
-  expect(guardLoad.take(64 * 1024 * 1024)).toBe(true)
+  expect([guardLoad.take(64 * 1024 * 1024), guardLoad.take(1)]).toEqual([true, false])
 })

@@ -62,7 +62,7 @@ export class Conversation implements ItemListener {
   readonly #check: JoinCheck
   readonly #load: GuardLoad
   readonly #items: Item[] = []
-  #instructions = itemOf({ role: 'system', text: '' })
+  #instructions: Item | undefined
   #bytes = 0
   #isOver = false
 
@@ -158,13 +158,13 @@ export class Conversation implements ItemListener {
   *#respond({ instructions, input }: Extract<ConversationChange, { kind: 'respond' }>): Steps<Refusal | undefined> {
     const pace = new Pace()
     let last = instructions === undefined ? this.#instructions : itemOf(instructions())
-    if (input === undefined) return this.#check.refuse(last.end, this.#after(0, 'system'))
+    if (input === undefined) return last && this.#check.refuse(last.end, this.#after(0, 'system'))
     for (const element of input) {
       if (pace.after(WORK_PER_CHECK)) yield
       const item = 'id' in element ? this.#find(element.id) : itemOf(element())
       if (item === undefined) return refuseUnknown()
       if (item.start === '' && !item.separates) continue
-      if (item.role !== last.role) {
+      if (item.role !== last?.role) {
         last = item
         continue
       }
@@ -186,7 +186,7 @@ export class Conversation implements ItemListener {
       }
       if (item.separates && (item.role !== role || item.end === '')) return text
     }
-    return role === 'system' ? this.#instructions.end + text : text
+    return role === 'system' && this.#instructions !== undefined ? this.#instructions.end + text : text
   }
 
   /** The beginning of the text of a role from a position on. */
