@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import type { Guard } from '../guards/guard.ts'
 import type { PromptGuardRequestSpec } from '../guards/guard-schema.ts'
 import { answer, open, told } from './testing.ts'
 
@@ -151,12 +152,21 @@ test('what follows a truncated answer is checked with what is before it', async 
   expect(await outcomeOf([...before, remove('s'), create('idden')])).toBe(REJECTED)
   const removed = told({ type: 'conversation.item.deleted', item_id: 's' })
   expect(await outcomeOf([...before, removed, create('idden')])).toBe(REJECTED)
+  const other = told({ type: 'conversation.item.deleted', item_id: 't' })
+  expect(await outcomeOf([create('forb'), other, create('idden')])).toBe(REJECTED)
 })
 
 test('an answer separates texts only where it is', async () => {
   const confirmed = has('forb', { id: 'a', after: 's' })
   // The provider has answered before it got the item.
   expect(await outcomeOf([create('forb', { id: 'a' }), says('s', null), confirmed, create('idden')])).toBe(REJECTED)
+  // Of an item, the provider tells several times.
+  const done = told({ type: 'conversation.item.done', item: { id: 's', type: 'message', role: 'assistant' } })
+  const there = [create('forb', { id: 'a' }), has('forb', { id: 'a' }), says('s', 'a'), done]
+  expect(await outcomeOf([...there, create('idden')])).toBeUndefined()
+  const between = [...there, create('idden', { id: 'b' }), has('idden', { id: 'b', after: 's' }), says('t', 'a')]
+  expect(await outcomeOf([...between, remove('s')])).toBeUndefined()
+  expect(await outcomeOf([...between, remove('t'), remove('s')])).toBe(REJECTED)
   const output = answer({ conversation_id: 'c', output: [{ id: 's', type: 'message', role: 'assistant' }] })
   const first = [create('forb', { id: 'a' }), has('forb', { id: 'a' }), says('s', 'a')]
   expect(await outcomeOf([...first, create('x'), output, create('idden')])).toBeUndefined()
@@ -217,6 +227,31 @@ test.each<[name: string, events: readonly (object | Buffer)[], outcome: string |
   ['an item that nobody knows', [create('a'), respond([reference('b')])], UNKNOWN],
 ])('what a response reads is checked together: %s', async (_, events, outcome) => {
   expect(await outcomeOf(events)).toBe(outcome)
+})
+
+test('an item that the provider confirms is there once', async () => {
+  const one = create('forb', { id: 'a', role: 'assistant' })
+  const told = has('forb', { id: 'a', role: 'assistant' })
+  expect(await outcomeOf([one, told, create('idden', { role: 'assistant' })])).toBe(REJECTED)
+})
+
+test('an item without text does not separate texts, when the provider has confirmed it, either', async () => {
+  const image = {
+    id: 'b',
+    type: 'message',
+    role: 'system',
+    content: [{ type: 'input_image', image_url: 'https://a.example/b' }],
+  }
+  const [given, confirmed] = [
+    { type: 'conversation.item.create', item: image },
+    told({ type: 'conversation.item.added', item: image }),
+  ]
+  expect(await outcomeOf([create('forb'), given, confirmed, create('idden')])).toBe(REJECTED)
+})
+
+test('without patterns, nothing has to be known of items', () => {
+  const services = [{ kind: 'webhook' } as Guard]
+  expect(open(GUARDS, services).conversation).toBeUndefined()
 })
 
 test('a rejected item is not in the conversation', async () => {
