@@ -87,6 +87,11 @@ test.each<[name: string, events: readonly (object | Buffer)[], outcome: string |
   ],
   ['behind an answer', [create('a'), says('s', null), create('forb'), create('idden', { after: 's' })], undefined],
   ['before what follows an answer', [says('s', null), create('idden'), create('forb', { after: 's' })], REJECTED],
+  [
+    'behind one whose id is there already, so that the provider refuses it',
+    [create('forb', { id: 'a' }), create('x'.repeat(300), { id: 'a' }), create('idden')],
+    REJECTED,
+  ],
   ['behind what nobody knows', [create('a'), create('x', { after: 'other' })], UNKNOWN],
 ])('an item is checked where it is inserted: %s', async (_, events, outcome) => {
   expect(await outcomeOf(events)).toBe(outcome)
@@ -119,6 +124,7 @@ test.each<[name: string, events: readonly (object | Buffer)[], outcome: string |
     [create('forb', { id: 'a' }), has('forb', { id: 'a' }), says('s', 'a'), create('idden'), truncate('s')],
     REJECTED,
   ],
+  ['an answer twice', [says('s', null), truncate('s'), truncate('s')], undefined],
   ['a text of nobody', [create('a'), truncate('s')], UNKNOWN],
 ])('what is left is checked when something leaves: %s', async (_, events, outcome) => {
   expect(await outcomeOf(events)).toBe(outcome)
@@ -269,6 +275,16 @@ test('a rejected item is not in the conversation', async () => {
   expect(session.down.map((text) => JSON.parse(text).error.code)).toEqual([REJECTED, REJECTED, UNKNOWN])
 })
 
+test('rejected instructions are not in force', async () => {
+  const session = open(GUARDS)
+  const system = create('idden', { id: 'a', role: 'system' })
+  for (const event of [system, instruct('forb'), remove('a'), system]) {
+    session.says(event)
+    await new Promise<void>((resolve) => setImmediate(resolve))
+  }
+  expect([session.up.length, session.down.length]).toEqual([3, 1])
+})
+
 test('the first items are forgotten, and an item that there is no memory for is refused', async () => {
   const session = open(GUARDS)
   const say = async (event: object) => {
@@ -283,7 +299,7 @@ test('the first items are forgotten, and an item that there is no memory for is 
   guardLoad.give(free)
   await say(create('x', { id: 'y'.repeat(513) }))
   expect(await say(remove('i0'))).toBe(1)
-  expect(await say(remove('i999'))).toBe(1)
+  expect(await say(remove('i998'))).toBe(1)
   expect(await say(remove('y'.repeat(513)))).toBe(2)
   let taken = 0
   while (guardLoad.take(100)) taken += 100
@@ -291,6 +307,8 @@ test('the first items are forgotten, and an item that there is no memory for is 
   expect(JSON.parse(session.down.at(-1)!).error.code).toBe('body-memory-exhausted')
   guardLoad.give(taken)
   session.conversation!.drop()
-  session.hears(heard('late', 'i999'))
+  session.conversation!.drop()
+  session.hears(heard('late', 'j1'))
+  session.hears(told({ type: 'conversation.item.deleted', item_id: 'i999' }))
   expect([guardLoad.take(64 * 1024 * 1024), guardLoad.take(1)]).toEqual([true, false])
 })

@@ -126,11 +126,9 @@ export class Conversation implements ItemListener {
     const at = this.#positionAfter(previous)
     if (at === undefined) return refuseUnknown()
     const { role, text } = spoken
-    if (text !== '') {
-      const [before, after] = [this.#before(at, role), this.#after(at, role)]
-      const refusal = this.#check.refuse(before, text + after) ?? this.#check.refuse(before + text, after)
-      if (refusal !== undefined) return refusal
-    }
+    const [before, after] = [this.#before(at, role), this.#after(at, role)]
+    const refusal = this.#check.refuse(before, text + after) ?? this.#check.refuse(before + text, after)
+    if (refusal !== undefined) return refusal
     // The provider refuses a second item of an id.
     if (this.#find(id) !== undefined) return undefined
     return this.#insert(at, { ...itemOf(spoken), id }) ? undefined : reject('body-memory-exhausted')
