@@ -73,7 +73,7 @@ const NATIVE: Readonly<Record<(typeof BUILTINS)[number], readonly RegExp[]>> = {
 const VALUES = ['123-45-6789', '4111 1111 1111 1111', '+49 89 636 48018', 'jane.doe@example.org', '046 454 286']
 const TEXTS: Readonly<Record<string, string>> = {
   prose: PROSE,
-  'numbers that are none of these': `${PROSE}Order 20261127-0815 of 2026-11-27 12:30:00, item 1234567. `,
+  'other numbers': `${PROSE}Order 20261127-0815 of 2026-11-27 12:30:00, item 1234567. `,
   'a match of each in every 160 characters': `${PROSE}${VALUES.join(', ')}. `,
   'one long word': 'a'.repeat(1024),
   'one long number': '1'.repeat(1024),

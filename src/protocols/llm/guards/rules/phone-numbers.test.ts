@@ -59,6 +59,16 @@ test('without the library, every candidate counts', async () => {
   expect(findPhoneNumbers('1234567', '')).toEqual([{ start: 0, end: 7 }])
 })
 
+test('the first guard that needs the library loads it', async () => {
+  const { findPhoneNumbers } = await started()
+  const { builtinRule } = await import('./builtin-rules.ts')
+  builtinRule('Ssn')
+  await new Promise<void>((resolve) => setImmediate(resolve))
+  expect(findPhoneNumbers('1234567', '')).toHaveLength(1)
+  builtinRule('PhoneNumber')
+  await vi.waitFor(() => expect(findPhoneNumbers('1234567', '')).toEqual([]))
+})
+
 test('a number is tried as one of each country, until it is one; with a plus it has its own', async () => {
   const { findPhoneNumbers } = await loaded()
   expect(findPhoneNumbers('1234567', '')).toEqual([])
