@@ -19,7 +19,6 @@ test.each<[source: string, path: string, reads: boolean]>([
   ['"name" in mcp.tool', 'mcp.tool.args', false],
   ['"args" in mcp.tool', 'mcp.tool.args', true],
   ['mcp.tool.name in mcp.tool', 'mcp.tool.args', true],
-  ['dyn(1) in mcp.tool || 1 in dyn(mcp.tool)', 'mcp.tool.args', true],
   ['mcp.?tool.?name.orValue("") == ""', 'mcp.tool.args', false],
   ['mcp.?tool.?args.?a.orValue(1) == 1', 'mcp.tool.args', true],
   ['mcp[?"tool"].?args.orValue(1) == 1', 'mcp.tool.args', true],

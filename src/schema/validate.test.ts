@@ -207,3 +207,9 @@ test('a member named __proto__ is an ordinary member', () => {
   expect(found(object({}), value)).toEqual(['spec.__proto__ unknown-field'])
   expect(found(object({}), JSON.parse('{"constructor": 1, "toString": 2}'))).toHaveLength(2)
 })
+
+test('a list that is too short says how many items it must have, unless it is empty', () => {
+  const two = list(text(), { min: 2 })
+  const messages = (value: unknown) => validate(two, value).problems.map(({ message }) => message)
+  expect([messages([]), messages(['a'])]).toEqual([['must not be empty'], ['must have at least 2 items']])
+})

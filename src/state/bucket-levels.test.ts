@@ -146,3 +146,12 @@ test('a bucket that was closed is not saved, and starts full when it is opened a
   expect(saved(it)).toEqual([])
   expect(it.bucket('a').remaining()).toBe(15)
 })
+
+test('a limit that has no values any more takes its own level from a run in which it had some', () => {
+  const before = gateway()
+  const limit = before.values('k')
+  limit.left('a', 3)
+  limit.shared.drain(5)
+  const after = gateway(before.levels.list())
+  expect(after.bucket('k').remaining()).toBe(limit.shared.remaining())
+})

@@ -24,7 +24,7 @@ test('a screen says that the gateway does not respond, and the command leaves no
       return { exitCode: EXIT.findings } as never
     })
     .mockImplementation(async () => {
-      process.emit('SIGINT')
+      process.emit('SIGTERM')
       return { exitCode: EXIT.findings } as never
     })
   expect(await top(FLAGS)).toBe(EXIT.ok)

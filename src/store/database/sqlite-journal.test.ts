@@ -18,7 +18,7 @@ import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { temporaryFolder } from '#test/support/temporary-folder.ts'
 import { JournalFailure } from '../resources/journal-failure.ts'
 import { DatabaseUnusable, faultOf } from './database-fault.ts'
-import { openDatabase } from './open-database.ts'
+import { describeKey, openDatabase } from './open-database.ts'
 import { SqliteJournal } from './sqlite-journal.ts'
 import { configMap, configMapKey, type OpenTable, openTable, valuesOf } from './testing.ts'
 
@@ -308,4 +308,11 @@ test('a commit waits until its changes are on the disk', () => {
 test('a folder in place of the database is refused', () => {
   file = folder
   expect(unusable().fault).toBe('failed')
+})
+
+test.each([
+  ['', 'gatewayclasses a'],
+  ['default', 'gatewayclasses default/a'],
+])('an object in namespace %j is described as %s', (namespace, text) => {
+  expect(describeKey({ collection: 'gatewayclasses', namespace, name: 'a' })).toBe(text)
 })

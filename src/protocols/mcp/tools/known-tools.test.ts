@@ -66,3 +66,11 @@ test('digests are right with and without kept texts', () => {
   expect(tools.note('a', 'y3', { ...tool(1), name: 'y3' }, 0)).toEqual(tools.find('a', 'y3', 0))
   expect(tools.note('a', 'y3', { ...tool(2), name: 'y3' }, 0)?.digest).not.toBe(digests[0])
 })
+
+test('the listing of a session is kept while others list as well', () => {
+  const tools = new KnownTools()
+  let listed = 0
+  const list = async () => void listed++
+  for (const session of ['one', 'two', 'three', 'one']) void tools.listOnce('a', session, 0, list)
+  expect(listed).toBe(3)
+})
