@@ -144,6 +144,39 @@ test('a target that has lost its session is initialised once for requests at two
   expect(targets.seen.filter(({ message }) => message?.method === 'initialize')).toHaveLength(1)
 })
 
+test('a worker waits two seconds for another one that initialises a target, and then does it itself', async () => {
+  using time = new VirtualTime()
+  let isRestarted = false
+  const never = new Promise<never>(() => {})
+  let begun = 0
+  const { first, second } = await start(() => ({}))
+  const result = { protocolVersion: '2025-11-25', capabilities: { tools: {} }, serverInfo: {} }
+  const { call } = fakeTargets({
+    a: async (asked) => {
+      const { message, headers } = asked
+      if (message?.method?.startsWith('notifications/')) return {}
+      if (message?.method === 'tools/call') {
+        return headers['mcp-session-id'] === 'old' ? { status: 404 } : { json: answer(asked) }
+      }
+      begun++
+      if (isRestarted && begun === 2) return never
+      return { json: answer(asked, result), headers: { 'mcp-session-id': isRestarted ? 'new' : 'old' } }
+    },
+  })
+  const [one, other] = [first, second].map((client) => client.with({ call }))
+  await one!.initialize()
+  other!.sessionId = one!.sessionId
+  isRestarted = true
+  void one!.request(1, 'tools/call', { name: 'x' })
+  await time.pass(0)
+  const called = other!.request(2, 'tools/call', { name: 'x' })
+  await time.pass(1990)
+  expect(begun).toBe(2)
+  await time.pass(20)
+  expect((await called).messages).toMatchObject([{ id: 2, result: {} }])
+  expect(begun).toBe(3)
+})
+
 /** A target whose stream begins when `opened` is resolved, and never ends by itself. */
 function opening(opened: Promise<void>, status?: number): FakeTarget {
   return async (call) => {

@@ -112,10 +112,10 @@ function renewedSince(request: McpRequest, session: Session, target: SessionTarg
   return now?.sessionId !== undefined && now.sessionId !== target.session?.sessionId ? now : undefined
 }
 
-/** Longer than an initialisation may take: the worker that does it may die. */
-const RENEWAL_MS = 12_000
+/** How long a worker waits for another one that initialises the same target. A slow target may then get another session. */
+const ALONE_MS = 2000
 
-/** How often a worker looks whether another one is done. */
+/** How often it looks. */
 const STEP_MS = 5
 
 async function renewAlone(
@@ -125,11 +125,15 @@ async function renewAlone(
   hold: string,
 ): Promise<TargetSession | undefined> {
   const { table } = request.deps
-  if (table.takeHold(hold, RENEWAL_MS)) {
-    return initialise(request, session, target).finally(() => table.hold(hold, 0))
+  const untilMs = clock.monotonic() + ALONE_MS
+  while (!table.takeHold(hold, ALONE_MS) && clock.monotonic() < untilMs) {
+    await new Promise<void>((resolve) => void clock.after(STEP_MS, resolve))
   }
-  while (table.heldMs(hold) > 0) await new Promise<void>((resolve) => void clock.after(STEP_MS, resolve))
-  return renewedSince(request, session, target)
+  try {
+    return renewedSince(request, session, target) ?? (await initialise(request, session, target))
+  } finally {
+    table.hold(hold, 0)
+  }
 }
 
 async function initialise(
