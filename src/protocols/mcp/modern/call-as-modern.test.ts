@@ -129,3 +129,60 @@ test('a call that lacks header fields is sent again with those that the list of 
   expect(messages).toMatchObject([{ id: 7, result: { content: [] } }])
   expect(seen.filter(({ message }) => message?.method === 'tools/call')).toHaveLength(2)
 })
+
+/** A target whose tool wants arguments repeated in header fields. */
+const WITH_FIELDS: FakeTarget = ({ message, headers }) => {
+  const { id, method } = message!
+  const reply = (result: object) => ({ json: { jsonrpc: '2.0', id, result } })
+  if (method === 'initialize')
+    return { status: 400, json: { jsonrpc: '2.0', id, error: { code: -32022, message: '' } } }
+  if (method === 'server/discover') return reply({ supportedVersions: ['2026-07-28'], capabilities: { tools: {} } })
+  if (id === undefined) return {}
+  if (method === 'tools/list') {
+    const properties = {
+      region: { type: 'string', 'x-mcp-header': 'Region' },
+      size: { type: 'integer', 'x-mcp-header': 'Size' },
+      hasMore: { type: 'boolean', 'x-mcp-header': 'Has-More' },
+      place: { type: 'object', 'x-mcp-header': 'Place' },
+      broken: { type: 'string', 'x-mcp-header': 'Broken\r\nX-Other: 1' },
+      cookie: { type: 'string', 'x-mcp-header': 7 },
+      other: { type: 'string' },
+    }
+    return reply({ tools: [{ name: 'x', inputSchema: { type: 'object', properties } }] })
+  }
+  if (headers['mcp-param-region'] !== undefined) return reply({ content: [] })
+  return { status: 400, json: { jsonrpc: '2.0', id, error: { code: -32020, message: 'mcp-param-region is missing' } } }
+}
+
+test('arguments that a target wants in header fields are repeated there; its tools are listed once', async () => {
+  const { call, seen } = fakeTargets({ a: WITH_FIELDS })
+  const client = new TestClient(mcpPlan(['a']), call)
+  await client.initialize()
+  seen.length = 0
+  const all = '{"region":"eu","size":9007199254740993,"hasMore":false,"place":{},"broken":"b","cookie":"c","other":"o"}'
+  const text = (id: number, given: string) =>
+    `{"jsonrpc":"2.0","id":${id},"method":"tools/call","params":{"name":"x","arguments":${given}}}`
+  for (const [index, given] of [all, '{"region":" Zürich\\n"}', '{"region":"=?base64?eA==?="}'].entries()) {
+    const { messages } = await client.send({ message: text(index, given) })
+    expect(messages).toEqual([{ jsonrpc: '2.0', id: index, result: { content: [] } }])
+  }
+  const paramsOf = (headers: Readonly<Record<string, string>>) =>
+    Object.fromEntries(Object.entries(headers).filter(([name]) => name.startsWith('mcp-param-')))
+  expect(seen.map(({ message, headers }) => [message?.method, paramsOf(headers)])).toEqual([
+    ['tools/call', {}],
+    ['tools/list', {}],
+    ['tools/call', { 'mcp-param-region': 'eu', 'mcp-param-size': '9007199254740993', 'mcp-param-has-more': 'false' }],
+    ['tools/call', { 'mcp-param-region': `=?base64?${btoa(' Z\xc3\xbcrich\n')}?=` }],
+    ['tools/call', { 'mcp-param-region': `=?base64?${btoa('=?base64?eA==?=')}?=` }],
+  ])
+})
+
+test('a target that still refuses the header fields refuses the call', async () => {
+  const { call, seen } = fakeTargets({ a: WITH_FIELDS })
+  const client = new TestClient(mcpPlan(['a']), call)
+  await client.initialize()
+  seen.length = 0
+  const { messages } = await client.request(7, 'tools/call', { name: 'x', arguments: { other: 'o' } })
+  expect(messages).toMatchObject([{ id: 7, error: { code: -32020 } }])
+  expect(seen.map(({ message }) => message?.method)).toEqual(['tools/call', 'tools/list', 'tools/call'])
+})
