@@ -1,4 +1,5 @@
 import { expect, test, vi } from 'vitest'
+import { WAIT_LIMIT_MS } from '../../test/support/time-limits.ts'
 import { Profiles } from './profiles.ts'
 import { recordProfile } from './record-profile.ts'
 
@@ -42,9 +43,12 @@ test('a CPU profile names functions, and a heap profile what allocated', async (
     return sum
   }
   spin()
-  const cpu = JSON.parse(await recordProfile('cpu', 100)) as { nodes: { callFrame: { functionName: string } }[] }
+  // On a busy machine the thread may hardly run in this time.
+  await vi.waitFor(async () => {
+    const cpu = JSON.parse(await recordProfile('cpu', 100)) as { nodes: { callFrame: { functionName: string } }[] }
+    expect(cpu.nodes.map(({ callFrame }) => callFrame.functionName)).toContain('spin')
+  }, WAIT_LIMIT_MS)
   isBusy = false
-  expect(cpu.nodes.map(({ callFrame }) => callFrame.functionName)).toContain('spin')
   const heap = JSON.parse(await recordProfile('heap', 10)) as { head: object; samples: unknown[] }
   expect(heap.head).toMatchObject({ callFrame: { functionName: '(root)' } })
 })
