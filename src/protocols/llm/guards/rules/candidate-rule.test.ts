@@ -48,3 +48,11 @@ test.each<[what: string, patterns: string[], text: string, matches: [start: numb
     expect(found, `cut at ${cut}`).toEqual(expected.map((match) => ({ ...match, continues: false })))
   }
 })
+
+test('a match that is certain is told while another one may go on', () => {
+  const scanner = rule('ab', 'cd', 'cdef').scan()
+  scanner.push('ab cd')
+  expect(scanner.takeMatches()).toEqual([{ start: 0, end: 2, continues: false }])
+  scanner.push('x')
+  expect(scanner.takeMatches()).toEqual([{ start: 3, end: 5, continues: false }])
+})

@@ -22,3 +22,15 @@ test('patterns that cannot run are reported with their path', () => {
     expect.stringMatching(/^\.matches\[2\] compiles to \d+ states; at most 10000 are allowed/),
   ])
 })
+
+test.each([
+  ['a[^b]*b', 256],
+  [`a${'x{1000}'.repeat(5)}b`, 4096],
+])('of a text that may be the beginning of a match of %s, a stream holds %i bytes, and then none', (pattern, held) => {
+  const [rule] = compileRules({ matches: [pattern] }, () => {})
+  const scanner = rule!.scan()
+  scanner.push(`a${'x'.repeat(held - 1)}`)
+  expect(scanner.settled).toBe(0)
+  scanner.push('x')
+  expect(scanner.settled).toBeGreaterThan(0)
+})

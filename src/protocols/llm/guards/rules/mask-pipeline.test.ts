@@ -229,3 +229,12 @@ test('a rule after those that words pass together sees no word twice', () => {
   pipeline.finish()
   expect(pipeline.take().map(({ text }) => text)).toEqual(['<masked>', ' <masked> firefox'])
 })
+
+test('what waits in one rule is searched by the next one from its own beginning', () => {
+  const rules = compileRules({ matches: ['c[a-z]{0,9}z', '\\bcat'] }, () => {})
+  const pipeline = new MaskPipeline(rules)
+  pipeline.push(0, 'cat')
+  pipeline.push(1, 'x')
+  pipeline.finish()
+  expect(pipeline.take().map(({ text }) => text)).toEqual(['<masked>', 'x'])
+})
