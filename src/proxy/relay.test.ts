@@ -100,6 +100,14 @@ test.each([
   expect(calls.relayEnded.mock.calls[0]![0].exchange.refusal).toBe('listener-not-found')
 })
 
+test('a connection to the backend that breaks ends that of the client', () => {
+  const { relay, connection, calls } = relayTo()
+  relay.accepted(connection)
+  const [, handler, flight] = calls.connect.mock.calls[0] as unknown as [unknown, ConnectHandler, unknown]
+  handler.broken({ context: flight } as ClientStream)
+  expect(calls.abort).toHaveBeenCalledOnce()
+})
+
 test('a connection to the backend counts as healthy, and then carries the bytes', () => {
   const healthy = vi.spyOn(EndpointHealth.prototype, 'recordHealthy')
   const { relay, connection, calls } = relayTo()

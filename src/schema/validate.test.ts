@@ -87,6 +87,7 @@ test.each([
     'exactly one of requests, tokens must be set; requests and tokens are set',
   ],
   [integer({ min: 1, max: 9 }), 10, 'must be between 1 and 9'],
+  [text(), { a: 1 }, 'must be a string, not an object'],
   [text({ max: 3 }), 'secret', 'must have at most 3 characters; it has 6'],
   [list(text(), { max: 1 }), ['a', 'b'], 'must have at most 1 item; it has 2'],
   [object({}), { a: 1 }, 'unknown field "a", no fields are allowed here'],
