@@ -199,6 +199,15 @@ const MAIN = 'Gateway/default/main'
 const added = (expression: string) => ({ attributes: { add: [{ name: 'n', expression }] } })
 const responseSet = (value: string) => ({ response: { set: [{ name: 'x', value }] } })
 
+test.each([
+  ['mcp.tool.result', true],
+  ['mcp.tool.error', true],
+  ['mcp.tool.name', false],
+])('if the log reads %s, what tools return is kept: %s', async (variable, readsToolCalls) => {
+  const { decision } = await prepared(numbered, [policyItem('frontend.accessLog', MAIN, added(variable))])
+  expect(decision.frontend?.readsToolCalls).toBe(readsToolCalls)
+})
+
 test.each<[what: string, field: FieldName, target: string, spec: object, reads: readonly string[]]>([
   ['a field of the log', 'frontend.accessLog', MAIN, added('llm.completion'), ['completion']],
   ['another one', 'frontend.accessLog', MAIN, added('size(llm.toolCalls)'), ['toolCalls']],

@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { verifies } from '#test/support/verifies.ts'
+import { createClient } from '../provider/realm.ts'
 import { ADMIN, setupOptions, startTestProvider, USERS } from '../provider/testing.ts'
 import { dryRun, shownLines } from './dry-run.ts'
 import type { IdpAnswer, IdpCall, SendCall } from './idp-call.ts'
@@ -428,4 +429,10 @@ test('the objects name the provider, its issuer and its audiences', async () => 
   expect(yaml).toContain('port: 443')
   expect(yaml).toContain('tls: {}')
   expect(yaml).toContain(`issuer: "${provider.url.origin}/realms/shop"`)
+})
+
+test('a public client that is registered already has no secret to read', async () => {
+  const client = createClient({ clientId: 'open' })
+  provider.state.realm('shop')!.clients.set(client.id, client)
+  await expect(run({ clientId: 'open' })).rejects.toThrow('open is a public client: name another one with --client-id')
 })
