@@ -283,3 +283,9 @@ test('a match over two items is in the record of its guard', async () => {
   ])
   expect(session.exchange.reason).toBe('Guardrail')
 })
+
+test('what cannot be read of the provider is told as well', () => {
+  const session = open([MASKS])
+  session.hears(Buffer.of(0xc1, 0))
+  expect(session.filter.failure?.detail).toContain('not all of the session was read')
+})
