@@ -104,7 +104,7 @@ test('a connection to the backend that breaks ends that of the client', () => {
   const { relay, connection, calls } = relayTo()
   relay.accepted(connection)
   const [, handler, flight] = calls.connect.mock.calls[0] as unknown as [unknown, ConnectHandler, unknown]
-  handler.broken({ context: flight } as ClientStream)
+  handler.broken({ context: flight } as ClientStream, 'reset')
   expect(calls.abort).toHaveBeenCalledOnce()
 })
 
