@@ -1,35 +1,27 @@
-import { expect, test, vi } from 'vitest'
-import { askAdmin } from '../ask-admin.ts'
+import { afterEach, expect, test, vi } from 'vitest'
+import { ADMIN, SERVER_FIELD } from '#admin/server-field.ts'
 import { EXIT } from '../exit-code.ts'
 import { Screen } from '../output.ts'
 import { top } from './top.ts'
-import { waitingLines } from './top-lines.ts'
 
-vi.mock('../ask-admin.ts')
-
-const REPORT = { text: JSON.stringify({ time: 1, startTime: 1, routes: [], backends: [] }) }
-const FLAGS = { admin: 'http://127.0.0.1:15000', interval: '0.1' }
+afterEach(() => void vi.unstubAllGlobals())
 
 test('a screen says that the gateway does not respond, and the command leaves no handler of signals', async () => {
-  const size = { columns: 80, rows: 24 }
-  const screen = { size, draw: vi.fn(), close: vi.fn() }
+  const screen = { size: { columns: 200, rows: 24 }, draw: vi.fn(), close: vi.fn() }
   vi.spyOn(Screen, 'open').mockReturnValue(screen as unknown as Screen)
-  const signals = ['SIGINT', 'SIGTERM'] as const
-  const counts = () => signals.map((signal) => process.listenerCount(signal))
+  const counts = () => ['SIGINT', 'SIGTERM'].map((signal) => process.listenerCount(signal))
   const before = counts()
-  vi.mocked(askAdmin)
-    .mockResolvedValueOnce(REPORT as never)
-    .mockImplementationOnce(async (_admin, _path, question) => {
-      question!.tell!('nothing listens')
-      return { exitCode: EXIT.findings } as never
-    })
-    .mockImplementation(async () => {
-      process.emit('SIGTERM')
-      return { exitCode: EXIT.findings } as never
-    })
-  expect(await top(FLAGS)).toBe(EXIT.ok)
-  const text = 'nothing listens; waiting until it responds again'
-  expect(screen.draw.mock.calls).toEqual([[waitingLines(text, size as never)]])
+  let asked = 0
+  vi.stubGlobal('fetch', async () => {
+    asked++
+    const report = { time: 1, startTime: 1, routes: [], backends: [] }
+    if (asked === 1) return new Response(JSON.stringify(report), { headers: { [SERVER_FIELD]: ADMIN } })
+    if (asked > 2) process.emit('SIGTERM')
+    throw new TypeError('fetch failed')
+  })
+  expect(await top({ admin: 'http://127.0.0.1:15000', interval: '0.1' })).toBe(EXIT.ok)
+  expect(screen.draw).toHaveBeenCalledOnce()
+  expect(JSON.stringify(screen.draw.mock.calls)).toContain('waiting until it responds again')
   expect(screen.close).toHaveBeenCalled()
   expect(counts()).toEqual(before)
 })
