@@ -1,11 +1,25 @@
 import type { A2aGateway } from './a2a-gateway.ts'
-import type { Binding, Meeting, Outcomes, PairAgent, PairClient, Version } from './scenarios.ts'
+import {
+  type Binding,
+  type Meeting,
+  type Outcomes,
+  type PairAgent,
+  type PairClient,
+  SCENARIOS,
+  type Scenario,
+  type Version,
+} from './scenarios.ts'
 
 /** A meeting of a client and an agent over one interface, without the gateway and through it. */
 export interface Met {
   readonly name: string
   readonly direct: Outcomes
   readonly through: Outcomes
+}
+
+/** The scenarios that work only without the gateway. */
+export function worseIn({ direct, through }: Met): readonly Scenario[] {
+  return SCENARIOS.filter((scenario) => direct[scenario] === 'ok' && through[scenario] !== 'ok')
 }
 
 /** The interfaces that both have. */

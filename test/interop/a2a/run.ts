@@ -1,6 +1,6 @@
 import { runParts } from '../run-parts.ts'
 import { startA2aGateway } from './a2a-gateway.ts'
-import { commonInterfaces, meet } from './meet.ts'
+import { commonInterfaces, meet, worseIn } from './meet.ts'
 import { loadPython } from './python/pair.ts'
 import { loadPython03 } from './python-0.3/pair.ts'
 import { SCENARIOS } from './scenarios.ts'
@@ -19,7 +19,10 @@ await runParts('interop:a2a', {
     for (const client of [typescript1, typescript03.client, python.client, python03.client]) {
       for (const agent of agents) {
         for (const over of commonInterfaces(client, agent)) {
-          const { name, direct, through } = await meet(client, agent, over, gateway)
+          const first = await meet(client, agent, over, gateway)
+          // On a machine that stood still meanwhile, time limits have ended something. What is worse twice counts.
+          const again = worseIn(first).length > 0 ? await meet(client, agent, over, gateway) : first
+          const { name, direct, through } = again
           for (const scenario of SCENARIOS) {
             const [without, seen] = [direct[scenario], through[scenario]]
             const both = without === 'ok' ? '' : ` (without the gateway: ${without})`
