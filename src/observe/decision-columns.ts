@@ -81,6 +81,11 @@ export class DecisionColumns {
     values[value + LONG_PASSED] = this.#writePassed(number, value, decision.passed) ? undefined : decision.passed
   }
 
+  /** The number of the decision, without reading the rest of it. */
+  numberAt(slot: number): number {
+    return this.#numbers[slot * NUMBERS + NUMBER]!
+  }
+
   read(slot: number): KeptDecision {
     const numbers = this.#numbers.subarray(slot * NUMBERS, (slot + 1) * NUMBERS)
     const values = this.#values.slice(slot * VALUES, (slot + 1) * VALUES)

@@ -138,9 +138,9 @@ export class DecisionRing {
 
   /** The newest, newest first. */
   list(): DecisionRecord[] {
-    const all = Array.from({ length: Math.min(this.#count, this.#capacity) }, (_, slot) => this.#decisions.read(slot))
-    const newest = all.toSorted((a, b) => b.number - a.number).slice(0, MOST_LISTED)
-    return newest.map((decision) => this.#recordOf(decision))
+    const slots = [...Array(Math.min(this.#count, this.#capacity)).keys()]
+    const newest = slots.toSorted((a, b) => this.#decisions.numberAt(b) - this.#decisions.numberAt(a))
+    return newest.slice(0, MOST_LISTED).map((slot) => this.#recordOf(this.#decisions.read(slot)))
   }
 
   #recordOf(kept: KeptDecision): DecisionRecord {
