@@ -23,3 +23,8 @@ export const clock = {
     return { cancel: () => clearTimeout(timer) }
   },
 }
+
+/** Resolves `ms` milliseconds from now. */
+export function pause(ms: number): Promise<void> {
+  return new Promise((resolve) => void clock.after(ms, resolve))
+}

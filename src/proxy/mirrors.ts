@@ -1,4 +1,4 @@
-import { clock } from '#base/clock.ts'
+import { pause } from '#base/clock.ts'
 import type { Calls } from '#calls/calls.ts'
 import type { CallRequest } from '#exchange/call.ts'
 import type { Exchange } from '#exchange/exchange.ts'
@@ -69,7 +69,7 @@ export class Mirrors {
   /** Gives up the copies that a short wait does not complete: nobody waits for their responses, so a shutdown must not either. */
   async close(): Promise<void> {
     if (this.#open.size === 0) return
-    await new Promise<void>((resolve) => clock.after(CLOSING_MS, resolve))
+    await pause(CLOSING_MS)
     for (const copy of this.#open) copy.abort()
   }
 

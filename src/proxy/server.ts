@@ -1,4 +1,4 @@
-import { clock } from '#base/clock.ts'
+import { clock, pause } from '#base/clock.ts'
 import type { Sealer } from '#base/sealer.ts'
 import type { ImportKey } from '#base/verifying-key.ts'
 import { Calls } from '#calls/calls.ts'
@@ -285,7 +285,7 @@ export class ProxyServer {
     const listeners = [...this.#open.values()].map(({ listener }) => listener)
     if (minMs > 0) {
       for (const listener of listeners) listener.discourageReuse()
-      await new Promise<void>((resolve) => clock.after(minMs, resolve))
+      await pause(minMs)
     }
     await acceptWaiting()
     for (const listener of listeners) listener.stopAccepting()

@@ -1,4 +1,4 @@
-import { clock } from '#base/clock.ts'
+import { pause } from '#base/clock.ts'
 import type { DecisionRecord, NewRecords } from '#observe/decision-ring.ts'
 
 /** How often the workers are asked while somebody reads. */
@@ -60,7 +60,7 @@ export class DecisionFeed {
     for (const { worker, count } of await this.#ask(undefined)) known.set(worker, count)
     let isBusy = false
     while (this.#readers.size > 0) {
-      if (!isBusy) await new Promise<void>((resolve) => clock.after(PERIOD_MS, resolve))
+      if (!isBusy) await pause(PERIOD_MS)
       const answers = await this.#ask(known)
       isBusy = answers.some(({ records }) => records.length > MANY)
       this.take(...answers)

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { clock } from '#base/clock.ts'
+import { clock, pause } from '#base/clock.ts'
 import { hostPort } from '#base/host-port.ts'
 import { deploymentPath, LABEL, manifest, namespacePath, PORT, secretPath, servicePath } from '#idp/deploy/manifest.ts'
 import { loadBalancerAddress, rolloutState } from '#idp/deploy/rollout.ts'
@@ -107,7 +107,7 @@ class Patience {
     for (;;) {
       const answer = await ask()
       if (typeof answer !== 'string' || clock.monotonic() > this.#endMs) return answer
-      await new Promise<void>((resolve) => clock.after(ASK_EVERY_MS, resolve))
+      await pause(ASK_EVERY_MS)
     }
   }
 }

@@ -1,4 +1,4 @@
-import { clock } from '#base/clock.ts'
+import { pause } from '#base/clock.ts'
 import { numberIn } from '#base/exact-json.ts'
 import { decodeMessage, encodeMessage } from '#base/protobuf/message.ts'
 import { backendName } from '#exchange/backend-name.ts'
@@ -192,7 +192,7 @@ async function report(
   for (let left = REPORTS - 1; ; left--) {
     const answer = await callUnary(call, destination, questionOf(limit, descriptors, NEVER_ABORTED))
     if (left === 0 || !(answer instanceof FailedCall) || !isUnheard(answer)) return
-    await new Promise<void>((resolve) => void clock.after(REPORT_AGAIN_MS, resolve))
+    await pause(REPORT_AGAIN_MS)
   }
 }
 

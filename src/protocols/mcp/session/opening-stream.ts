@@ -1,4 +1,4 @@
-import { clock } from '#base/clock.ts'
+import { clock, pause } from '#base/clock.ts'
 import type { SharedTable } from '#state/shared-table.ts'
 import type { Session } from './session-state.ts'
 
@@ -37,6 +37,6 @@ async function pollHold(key: string, table: SharedTable): Promise<void> {
   // It is prolonged when the client begins.
   const untilMs = clock.monotonic() + 2 * WAIT_MS
   for (let leftMs = 1; leftMs > 0 && clock.monotonic() < untilMs; leftMs = table.heldMs(key)) {
-    await new Promise<void>((resolve) => void clock.after(STEP_MS, resolve))
+    await pause(STEP_MS)
   }
 }

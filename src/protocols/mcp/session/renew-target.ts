@@ -1,4 +1,4 @@
-import { clock } from '#base/clock.ts'
+import { clock, pause } from '#base/clock.ts'
 import type { McpTargetPlan } from '../config/mcp-plan.ts'
 import { type McpRequest, type SessionTarget, targetOf, targetsOf } from '../mcp-request.ts'
 import { isAnswerTo } from '../message/json-rpc.ts'
@@ -127,7 +127,7 @@ async function renewAlone(
   const { table } = request.deps
   const untilMs = clock.monotonic() + ALONE_MS
   while (!table.takeHold(hold, ALONE_MS) && clock.monotonic() < untilMs) {
-    await new Promise<void>((resolve) => void clock.after(STEP_MS, resolve))
+    await pause(STEP_MS)
   }
   try {
     return renewedSince(request, session, target) ?? (await initialise(request, session, target))
