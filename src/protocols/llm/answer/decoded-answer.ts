@@ -29,6 +29,7 @@ export interface DecodedOptions {
  */
 export class DecodedAnswer implements AnswerFilter {
   readonly changesLength = true
+  readonly mayRefuse = true
   readonly #filter: AnswerFilter
   readonly #options: DecodedOptions
   #isUnreadable = false
@@ -44,10 +45,6 @@ export class DecodedAnswer implements AnswerFilter {
   /** The filter may make a stream of it, of any length. */
   get whole(): boolean {
     return this.#filter.whole === true || this.#filter.mayRefuse !== true
-  }
-
-  get mayRefuse(): boolean {
-    return true
   }
 
   get isJudging(): boolean {
