@@ -50,7 +50,7 @@ test.each([2 ** 31, 2 ** 32, 2 ** 33])('a hold ends although the time has %i mil
   }
   await time.pass(201)
   expect(memory.heldMs('a')).toBe(0)
-  // One that nobody ended is none when the 32 bits of the time come to it again.
+  // A hold that nobody has ended does not come back when the 32-bit time wraps around.
   memory.hold('a', 60_000)
   await time.pass(2 ** 32 - 1000)
   expect(memory.heldMs('a')).toBe(0)

@@ -9,7 +9,7 @@ const SECRET_WORDS = 4
 const CLAIMS = SECRET_WORDS
 const HOLDS = CLAIMS + PLACES
 
-/** In milliseconds. The time is kept in 32 bits, so a hold that is longer cannot be one. */
+/** In milliseconds. The time has 32 bits, so a hold that seems to last longer is from before it wrapped around. */
 const MAX_HOLD_MS = 60_000
 
 /** Creates the memory: 32 KiB. @param shared false for a single thread without `SharedArrayBuffer` */

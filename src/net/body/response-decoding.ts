@@ -22,7 +22,7 @@ export interface DecodingEvents {
   readonly damaged: () => void
   /** The rest of the body is not needed. */
   readonly cancel: () => void
-  /** Registers what is called when the request is over. */
+  /** Registers a function that is called when the request is over. */
   readonly whenOver: (stop: () => void) => void
 }
 

@@ -77,7 +77,7 @@ export class Conversation implements ItemListener {
     return check.isNeeded ? new Conversation(check, exchange.context.guardLoad) : undefined
   }
 
-  /** An event that the guards have let pass by itself. @returns the refusal if what it joins must not pass */
+  /** Applies an event whose own texts have passed the guards. @returns the refusal if a text that it joins with others must not pass */
   *apply(change: ConversationChange): Steps<Refusal | undefined> {
     switch (change.kind) {
       case 'create':

@@ -134,7 +134,7 @@ interface EventFacts {
   change: ConversationChange | undefined
 }
 
-/** @param about receives the id of the event and what it does to the conversation, as far as it was read */
+/** @param about its id and its change of the conversation are set as soon as they have been read */
 function* readMessage(message: Uint8Array, about: EventFacts): Steps<ReadBody | Refusal> {
   const event = yield* parseInSteps(message)
   if (!(event instanceof JsonValue) || event.kind !== 'object') {

@@ -73,7 +73,7 @@ function* readInput(input: JsonValue, speakers: ReadonlyMap<string, Speaker>): S
 
 const HOLDER = /^(?:item|session\.instructions|response\.instructions|response\.input\[\d+\])(?![^.[])/
 
-/** The joined texts of the event, by the path of what has them. */
+/** The joined texts of the event, by the path of the item or the instructions that contain them. */
 function* readSpeakers(found: BodyTexts, { runs }: GuardedTexts): Steps<ReadonlyMap<string, Speaker>> {
   const pace = new Pace()
   const speakers = new Map<string, Speaker>()

@@ -30,7 +30,7 @@ export interface OtherFormOptions {
   readonly secret: () => SentSecret | undefined
   /** Notes the type of an error for the log. */
   readonly failed: (type: string) => void
-  /** Registers what is called when the request is over. */
+  /** Registers a function that is called when the request is over. */
   readonly whenOver: (stop: () => void) => void
 }
 
@@ -142,7 +142,7 @@ interface Results {
   /** The client has left. */
   cancelled(): void
   isOver(): boolean
-  /** Registers what is called when the request is over. */
+  /** Registers a function that is called when the request is over. */
   whenOver(stop: () => void): void
 }
 

@@ -180,7 +180,7 @@ interface TranslatingOptions {
   readonly finished: () => void
   /** Cancels the rest of the provider's response. */
   readonly cancel: () => void
-  /** Registers what is called when the request is over. */
+  /** Registers a function that is called when the request is over. */
   readonly over: (stop: () => void) => void
 }
 

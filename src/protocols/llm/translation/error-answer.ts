@@ -47,7 +47,7 @@ export class ErrorAnswer implements AnswerFilter {
   }
 }
 
-/** The status says that the response is an error: what has arrived of a broken one is enough. */
+/** A broken error response is translated as far as it has arrived: its status is known. */
 class ErrorBodySink extends WholeBodySink {
   override abort(why: Abort): void {
     if (why === 'cancelled') super.abort(why)

@@ -24,7 +24,7 @@ export const DIGESTS: readonly string[] = ['content-digest', 'content-md5', 'dig
 /** They are about the bytes of the provider. */
 const ABOUT_BYTES = [...DIGESTS, 'content-encoding', 'content-range', 'etag', 'last-modified', 'accept-ranges']
 
-/** Removes what is no longer true of a response whose body changes. @param head also of its trailers */
+/** Removes the fields that describe the original bytes of a body that changes. @param head or its trailers */
 export function forgetBytes(head: Head): void {
   for (const name of ABOUT_BYTES) head.remove(name)
 }
@@ -61,7 +61,7 @@ function setNew(head: Head, name: string, value: string): void {
 
 /** `6m0s`, `1.5s`, `20ms`; some servers send bare seconds. */
 const DURATION = /^(?=[\d.])(?:(\d+)h)?(?:(\d+)m(?!s))?(?:(\d+(?:\.\d+)?)(?:s|$))?(?:(\d+(?:\.\d+)?)ms)?$/
-/** A longer time is none that a limit takes. */
+/** No provider resets a limit after a longer time. */
 const MAX_RESET_MS = 366 * 24 * 3_600_000
 
 /** Limits of chat completions are reset after a duration, those of messages at a time in seconds (RFC 3339). */

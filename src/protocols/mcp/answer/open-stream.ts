@@ -77,7 +77,8 @@ const GRACE_MS = 1000
 /**
  * The streams of several targets as one. It outlasts each of them: one that ends is opened again. Its event ids contain the last event of
  * each target, so that a client which returns misses nothing.
- * @param events the last events that the client has got; changed as it gets more. `release`: called when all targets have responded
+ * @param events the last events that the client has got; changed as it gets more
+ * @param release called when all targets have responded
  */
 async function mergeStreams(
   request: McpRequest,

@@ -17,7 +17,7 @@ import { A2AService, grpcService } from '@a2a-js/sdk/server/grpc'
 import * as grpc from '@grpc/grpc-js'
 import { ALL_INTERFACES, BINDINGS, type PairAgent, VERSIONS } from '../scenarios.ts'
 
-/** How long `wait` works, if nobody cancels it or subscribes to it again: a machine may stand still for a minute in between. */
+/** The time limit of `wait` if no client cancels it or joins it: the machine may pause for a minute. */
 const WAIT_MS = 120_000
 
 type Waited = 'cancelled' | 'over'
