@@ -5,6 +5,7 @@ import {
   fakeTargets,
   initializeMessage,
   type Received,
+  type SeenCall,
   TestClient,
 } from '#test/support/fake-targets.ts'
 import { mcpPlan } from '#test/support/mcp-plan.ts'
@@ -13,19 +14,26 @@ import { mcpPlan } from '#test/support/mcp-plan.ts'
 
 type Round = (id: unknown) => FakeReply
 
-/** A target that asks for a colour in the first round of a call. */
-function asking(second: Round): FakeTarget {
-  return ({ message }) => {
-    const { id, method, params } = message!
+/** A target without sessions. @param answer answers its other requests; `reply` makes a result of them */
+function sessionless(answer: (call: SeenCall, reply: (result: object) => FakeReply) => FakeReply): FakeTarget {
+  return (call) => {
+    const { id, method } = call.message!
     const reply = (result: object) => ({ json: { jsonrpc: '2.0', id, result } })
     if (method === 'initialize')
       return { status: 400, json: { jsonrpc: '2.0', id, error: { code: -32022, message: '' } } }
     if (method === 'server/discover') return reply({ supportedVersions: ['2026-07-28'], capabilities: { tools: {} } })
-    if (id === undefined) return {}
+    return id === undefined ? {} : answer(call, reply)
+  }
+}
+
+/** A target that asks for a colour in the first round of a call. */
+function asking(second: Round): FakeTarget {
+  return sessionless(({ message }, reply) => {
+    const { id, params } = message!
     if (params?.inputResponses !== undefined) return second(id)
     const inputRequests = { colour: { method: 'elicitation/create', params: {} } }
     return reply({ resultType: 'input_required', inputRequests, requestState: 'first' })
-  }
+  })
 }
 
 async function callAndAnswer(second: Round): Promise<Received> {
@@ -108,19 +116,14 @@ test('tasks of targets without sessions are not offered; a call for one is a cal
 
 test('a call that lacks header fields is sent again with those that the list of tools names', async () => {
   const { call, seen } = fakeTargets({
-    a: ({ message, headers }) => {
+    a: sessionless(({ message, headers }, reply) => {
       const { id, method } = message!
-      const reply = (result: object) => ({ json: { jsonrpc: '2.0', id, result } })
-      if (method === 'initialize')
-        return { status: 400, json: { jsonrpc: '2.0', id, error: { code: -32022, message: '' } } }
-      if (method === 'server/discover') return reply({ supportedVersions: ['2026-07-28'], capabilities: { tools: {} } })
-      if (id === undefined) return {}
       const inputSchema = { properties: { region: { type: 'string', 'x-mcp-header': 'Region' } } }
       if (method === 'tools/list') return reply({ tools: [{ name: 'x', inputSchema }] })
       return headers['mcp-param-region'] === 'eu'
         ? reply({ content: [] })
         : { status: 400, json: { jsonrpc: '2.0', id, error: { code: -32020, message: 'no field' } } }
-    },
+    }),
   })
   const client = new TestClient(mcpPlan(['a']), call)
   await client.initialize()
@@ -131,13 +134,8 @@ test('a call that lacks header fields is sent again with those that the list of 
 })
 
 /** A target whose tool wants arguments repeated in header fields. */
-const WITH_FIELDS: FakeTarget = ({ message, headers }) => {
+const WITH_FIELDS = sessionless(({ message, headers }, reply) => {
   const { id, method } = message!
-  const reply = (result: object) => ({ json: { jsonrpc: '2.0', id, result } })
-  if (method === 'initialize')
-    return { status: 400, json: { jsonrpc: '2.0', id, error: { code: -32022, message: '' } } }
-  if (method === 'server/discover') return reply({ supportedVersions: ['2026-07-28'], capabilities: { tools: {} } })
-  if (id === undefined) return {}
   if (method === 'tools/list') {
     const properties = {
       region: { type: 'string', 'x-mcp-header': 'Region' },
@@ -152,7 +150,7 @@ const WITH_FIELDS: FakeTarget = ({ message, headers }) => {
   }
   if (headers['mcp-param-region'] !== undefined) return reply({ content: [] })
   return { status: 400, json: { jsonrpc: '2.0', id, error: { code: -32020, message: 'mcp-param-region is missing' } } }
-}
+})
 
 test('arguments that a target wants in header fields are repeated there; its tools are listed once', async () => {
   const { call, seen } = fakeTargets({ a: WITH_FIELDS })
