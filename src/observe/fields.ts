@@ -31,6 +31,8 @@ export interface Field<S, N extends string = string> {
   readonly list?: true
   /** All its texts are ours or of a fixed syntax, without characters that a log line escapes, and without secrets. */
   readonly plain?: true
+  /** Most requests of a gateway have the same value as the one before; values are not parts of received heads, which would stay in memory. */
+  readonly repeats?: true
   /** Default value, which the log omits. */
   readonly usual?: string | number
   /** False: not in the access log. */
@@ -94,7 +96,7 @@ const PLACE = fields<Place>()([
 ])
 
 const ENDPOINT = fields<Ended>()([
-  { name: 'endpoint', record: 'endpoint', read: ({ request }) => request.endpointLabel },
+  { name: 'endpoint', record: 'endpoint', repeats: true, read: ({ request }) => request.endpointLabel },
   // A single provider has no name of its own.
   { name: 'section', record: 'section', usual: 'backend', read: ({ request }) => request.endpointSection },
 ])
@@ -123,19 +125,21 @@ const HTTP = fields<Ended>()([
     label: 'method',
     labelValues: METHODS,
     plain: true,
+    repeats: true,
     read: ({ exchange }) => exchange.originalMethod,
   },
-  { name: 'http.host', read: ({ exchange }) => withoutPort(exchange.originalAuthority) },
+  { name: 'http.host', repeats: true, read: ({ exchange }) => withoutPort(exchange.originalAuthority) },
   { name: 'http.path', read: ({ exchange }) => exchange.loggedTarget },
   {
     name: 'http.version',
     plain: true,
+    repeats: true,
     read: ({ exchange: { version } }) => (version === '2' ? 'HTTP/2' : version === '1.1' ? 'HTTP/1.1' : 'HTTP/1.0'),
   },
 ])
 /** 0: no response was sent. */
 const STATUS = fields<{ readonly status: number }>()([
-  { name: 'http.status', record: 'status', label: 'status', usual: 0, read: ({ status }) => status },
+  { name: 'http.status', record: 'status', label: 'status', repeats: true, usual: 0, read: ({ status }) => status },
 ])
 const GRPC = fields<Ended>()([{ name: 'grpc.status', read: ({ exchange }) => readGrpcStatus(exchange) }])
 
@@ -151,7 +155,7 @@ const TOKEN = fields<{ readonly claims: { readonly iss?: unknown; readonly sub?:
 ])
 
 const PROTOCOL = fields<Ended>()([
-  { name: 'protocol', label: 'protocol', plain: true, read: ({ exchange }) => exchange.names?.protocol },
+  { name: 'protocol', label: 'protocol', plain: true, repeats: true, read: ({ exchange }) => exchange.names?.protocol },
 ])
 
 const A2A = fields<A2aFacts>()([

@@ -65,6 +65,21 @@ test('a line of JSON', () => {
   })
 })
 
+test('each line has its own values, also those that most lines repeat', () => {
+  const lines: string[] = []
+  const log = new AccessLog(TEXT_LINE, (line) => lines.push(line))
+  const one = { line: 'GET /a', endpointLabel: '127.0.0.1:9000', status: 200 } as const
+  const other = { line: 'POST /b', endpointLabel: '127.0.0.1:9001', status: 503 } as const
+  for (const inputs of [one, one, other, { ...one, status: 0 }, one]) {
+    log.log(new Ended(observed(inputs), clock.now(), 1, undefined))
+  }
+  const shown = lines.map((line) =>
+    / endpoint=\S+:(\d+) .* http.method=(\S+) .* http.path=(\S+) \S+(?: http.status=(\d+))?/.exec(line)!.slice(1),
+  )
+  const usual = ['9000', 'GET', '/a', '200']
+  expect(shown).toEqual([usual, usual, ['9001', 'POST', '/b', '503'], ['9000', 'GET', '/a', undefined], usual])
+})
+
 test('unknown values are omitted', () => {
   expect(textOf({ place: null, status: 0 })).toBe(
     `${START} src.addr=192.0.2.7:40000 http.method=GET http.host=example.com http.path=/path http.version=HTTP/1.1` +

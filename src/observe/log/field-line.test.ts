@@ -79,3 +79,13 @@ test.each([
 ])('the number %d is %s in text and %s in JSON', (value, text, json) => {
   expect([TEXT_LINE.number(value), JSON_LINE.number(value)]).toEqual([text, json])
 })
+
+test('a number is written as JavaScript writes it, whatever its decimals', () => {
+  const shortNumber = fc.integer({ min: -(2 ** 31), max: 2 ** 31 }).map((thousandths) => thousandths / 1000)
+  fc.assert(
+    fc.property(fc.oneof(shortNumber, fc.integer(), fc.double({ noNaN: true, noDefaultInfinity: true })), (value) => {
+      expect(TEXT_LINE.number(value)).toBe(String(value))
+      expect(JSON_LINE.number(value)).toBe(String(value))
+    }),
+  )
+})

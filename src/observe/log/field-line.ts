@@ -43,12 +43,24 @@ export const TEXT_LINE: LineFormat = {
   key: (name) => ` ${name}=`,
   text: quoteUnsafe,
   plain: (value) => value,
-  number: String,
+  number: numberText,
   unit: (unit) => unit,
   foreign: (name, value) =>
     ` ${quoteUnsafe(name)}=${quoteUnsafe(typeof value === 'string' ? value : JSON.stringify(value))}`,
   end: '\n',
   below: (value) => (value.includes('\n') ? value.split('\n').map(indent).join('') : undefined),
+}
+
+/** The decimals of each number of thousandths, with their point: `''`, `.001`, `.002` ... */
+const DECIMALS = Array.from({ length: 1000 }, (_, thousandths) => String(thousandths / 1000).slice(1))
+/** V8 keeps integers up to this in their place, without an object. */
+const MAX_THOUSANDTHS = 2 ** 30 - 1
+
+/** As JavaScript writes it. A duration has at most three decimals: two integers are written faster than a fraction. */
+function numberText(value: number): string {
+  const thousandths = Math.round(value * 1000)
+  const isShort = thousandths >= 0 && thousandths <= MAX_THOUSANDTHS && thousandths / 1000 === value
+  return isShort ? `${Math.trunc(value)}${DECIMALS[thousandths % 1000]}` : `${value}`
 }
 
 function indent(line: string): string {
@@ -72,7 +84,7 @@ export const JSON_LINE: LineFormat = {
   key: (name) => `,${JSON.stringify(name)}:`,
   text: (value) => (PLAIN.test(value) ? `"${value}"` : quote(value)),
   plain: (value) => `"${value}"`,
-  number: (value) => (Number.isFinite(value) ? String(value) : 'null'),
+  number: (value) => (Number.isFinite(value) ? numberText(value) : 'null'),
   unit: () => '',
   foreign: (name, value) => `,${quote(name)}:${quote(value)}`,
   end: '}\n',

@@ -9,6 +9,10 @@ interface Column extends Pick<Required<Field<object>>, 'name' | 'read'> {
   /** Stands after a number. */
   readonly unit: string
   readonly usual: string | number | undefined
+  readonly repeats: boolean
+  /** The value that was written last, and its text, if most values repeat. */
+  last: string | number | undefined
+  lastText: string
 }
 
 interface Columns<E> {
@@ -37,13 +41,16 @@ export class LineFields<E> {
         of,
         columns: fields
           .filter(({ name, logged }) => logged !== false && !removed.has(name))
-          .map(({ name, read, usual, unit, plain = false }) => ({
+          .map(({ name, read, usual, unit, plain = false, repeats = false }) => ({
             name,
             plain,
             key: format.key(name),
             unit: unit === undefined ? '' : format.unit(unit),
             read,
             usual,
+            repeats,
+            last: undefined,
+            lastText: '',
           })),
         texts: constant === undefined ? undefined : new WeakMap<object, string>(),
       }))
@@ -74,15 +81,26 @@ export class LineFields<E> {
   }
 
   #join(columns: readonly Column[], subject: object, covered: ReadonlySet<string> | undefined): string {
-    const format = this.#format
-    const secrets = this.#secrets
     let text = ''
-    for (const { name, key, unit, read, usual, plain } of columns) {
-      const value = read(subject)
-      if (value === undefined || value === '' || value === usual || covered?.has(name)) continue
-      if (typeof value === 'number') text += key + format.number(value) + unit
-      else text += key + (plain ? format.plain(value) : format.text(secrets.hideValues(value)))
+    for (const column of columns) {
+      const value = column.read(subject)
+      if (value === undefined || value === '' || value === column.usual || covered?.has(column.name)) continue
+      text += column.repeats ? this.#repeated(column, value) : this.#textOf(column, value)
     }
     return text
+  }
+
+  #repeated(column: Column, value: string | number): string {
+    if (value !== column.last) {
+      column.last = value
+      column.lastText = this.#textOf(column, value)
+    }
+    return column.lastText
+  }
+
+  #textOf({ key, unit, plain }: Column, value: string | number): string {
+    const format = this.#format
+    if (typeof value === 'number') return key + format.number(value) + unit
+    return key + (plain ? format.plain(value) : format.text(this.#secrets.hideValues(value)))
   }
 }

@@ -101,8 +101,8 @@ function setHeaders({ settings, level }: Limit, resetMs: number, exchange: Excha
 export function queueLimitHeaders(limit: number, remaining: number, resetSeconds: number, exchange: Exchange): void {
   if (exchange.queuedHeaders?.some(([name]) => name.startsWith('x-ratelimit-'))) return
   exchange.queueHeaders([
-    ['x-ratelimit-limit', String(limit)],
-    ['x-ratelimit-remaining', String(remaining)],
-    ['x-ratelimit-reset', String(resetSeconds)],
+    ['x-ratelimit-limit', `${limit}`],
+    ['x-ratelimit-remaining', `${remaining}`],
+    ['x-ratelimit-reset', `${resetSeconds}`],
   ])
 }
