@@ -1,3 +1,4 @@
+import { gzipSync } from 'node:zlib'
 import { expect, test } from 'vitest'
 import type { Decision } from '#engine/request/decide.ts'
 import { BodyMemory } from '#net/body/body-memory.ts'
@@ -65,6 +66,37 @@ test('a request body repeats while all of it is kept', () => {
   expect(bodies.requestRepeats).toBe(true)
   giver.give('x'.repeat(70_000))
   expect(bodies.requestRepeats).toBe(false)
+})
+
+test('a decoded request body counts like one that was received decoded', async () => {
+  for (const [length, code] of [
+    [1000, undefined],
+    [1001, 'body-memory-exhausted'],
+  ] as const) {
+    const { owner, bodies } = setup(new FixedBody(''))
+    owner.exchange.request.append('content-encoding', 'gzip')
+    owner.exchange.requestBody = gzipSync('x'.repeat(length))
+    const refusal = await bodies.decodeRequestBody(owner.exchange, 5000)
+    expect([refusal?.code, owner.context.bodyMemory.heldBytes]).toEqual([code, code === undefined ? length : 0])
+  }
+})
+
+test.each([
+  ['that records have', 10, undefined, false],
+  ['that nothing records', 0, undefined, true],
+  ['that a policy made', 10, 'made', true],
+] as const)('a response %s', (_, recordBodyBytes, made, passesAsItIs) => {
+  const { owner } = setup(new FixedBody(''))
+  const response = Object.assign(new TextSink(), { takesFramed: true })
+  const context = { ...owner.context, recordBodyBytes }
+  const stream = { ...owner.stream, response }
+  const giver = new Giver()
+  owner.exchange.newResponseBody = made === undefined ? undefined : Buffer.from(made)
+  new Bodies({ ...owner, context, stream }).sendResponse(giver)
+  giver.give('hello')
+  giver.sink.end()
+  expect(giver.sink.takesFramed).toBe(passesAsItIs)
+  expect([response.text, owner.context.bodyMemory.heldBytes > 0]).toEqual(['hello', !passesAsItIs])
 })
 
 test('a response body that is read whole, and one that breaks', async () => {

@@ -283,10 +283,8 @@ export class ProxyServer {
    */
   async stopAccepting(minMs: number): Promise<void> {
     const listeners = [...this.#open.values()].map(({ listener }) => listener)
-    if (minMs > 0) {
-      for (const listener of listeners) listener.discourageReuse()
-      await pause(minMs)
-    }
+    for (const listener of listeners) listener.discourageReuse()
+    await pause(minMs)
     await acceptWaiting()
     for (const listener of listeners) listener.stopAccepting()
   }
