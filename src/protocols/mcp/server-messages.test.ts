@@ -450,6 +450,47 @@ test('FailOpen: a stream opens without a target that fails, which is noted', asy
   expect(exchange.mcp?.toleratedFailures).toEqual(['status 500 from target b'])
 })
 
+test('FailOpen: a stream opens as soon as one target has one', async () => {
+  using _time = new VirtualTime()
+  const silent: FakeTarget = (call) => (call.method === 'GET' ? new Promise(() => {}) : asking(call))
+  const { client } = await start({ a: silent, b: speaks() }, mcpPlan(['a', 'b'], { failureMode: 'FailOpen' }))
+  const received = await client.send({ ...listen, leaves: () => true })
+  expect(received.status).toBe(200)
+})
+
+test.each([404, 405])(
+  'a session has no stream if its only target has no sessions and refuses to listen with %i',
+  async (status) => {
+    const refused = { status, json: { error: 'no stream' } }
+    const sessionless: FakeTarget = ({ message }) => {
+      const reply = (result: object) => ({ json: { jsonrpc: '2.0', id: message?.id, result } })
+      if (message?.method === 'initialize') return { status: 400 }
+      if (message?.method === 'subscriptions/listen') return refused
+      return reply({ supportedVersions: ['2026-07-28'], capabilities: { tools: {} } })
+    }
+    const { call } = fakeTargets({ a: sessionless })
+    const read: string[] = []
+    const client = new TestClient(mcpPlan(['a']), async (destination, request) => {
+      const response = await call(destination, request)
+      if (response.status !== status) return response
+      const body = async function* () {
+        yield* response.body
+        read.push(destination)
+      }
+      return { ...response, body: body() }
+    })
+    await client.initialize()
+    const received = await client.send({ method: 'GET' })
+    expect([received.status, received.headers.allow, received.text]).toEqual([
+      405,
+      'POST, DELETE',
+      'method not allowed',
+    ])
+    // Its connection can be used again.
+    expect(read).toEqual([`${MCP_BACKEND}/a`])
+  },
+)
+
 const DENY_SECRET = { action: 'Deny', policy: { matchExpressions: ['mcp.tool.name == "secret"'] } } as const
 
 test.each<[what: string, plan: McpPlan]>([

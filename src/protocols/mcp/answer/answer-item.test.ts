@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
 import { roomFor } from '#net/testing/room-for.ts'
+import { LocalChannels } from '#state/channels.ts'
 import {
   type FakeReply,
   type FakeTarget,
@@ -383,3 +384,24 @@ test('the arguments of a refused call are kept as well', async () => {
   expect(exchange.mcp?.toolArguments).toEqual({ n: 1 })
   expect(exchange.mcp?.toolCall).toMatchObject({ result: undefined, error: undefined })
 })
+
+test.each(['with its head', 'later'])(
+  'a call is over when it is answered, with a body that arrives %s',
+  async (when) => {
+    const channels = new LocalChannels('w1')
+    const { call } = fakeTargets({ a: echo })
+    const client = new TestClient(
+      single,
+      async (destination, request) => {
+        const response = await call(destination, request)
+        if (when === 'later') return response
+        const arrived = Buffer.concat(await Array.fromAsync(response.body))
+        return { ...response, takeArrived: () => arrived }
+      },
+      { channels },
+    )
+    await client.initialize()
+    const { messages } = await client.request(9, 'tools/call', { name: 'x' })
+    expect([messages, channels.openChannels]).toEqual([[{ jsonrpc: '2.0', id: 9, result: { ok: true } }], []])
+  },
+)

@@ -214,6 +214,17 @@ for (const [name, failing, status, code, noted] of failures) {
   })
 }
 
+test('the time of the answer of a target that breaks off is not known', async () => {
+  const breaking = target(() => ({ events: [], breaks: true }))
+  const { client } = await start({ a: breaking, b: healthy }, mcpPlan(['a', 'b'], { failureMode: 'FailOpen' }))
+  const { exchange } = await client.request(1, 'tools/list')
+  const isKnown = exchange.attempts?.map(({ endpoint, endedMs }) => [endpoint, endedMs !== undefined])
+  expect(isKnown).toEqual([
+    ['a', false],
+    ['b', true],
+  ])
+})
+
 const deny = (expression: string) =>
   compileTestMcp({ targets: [{ name: 'a' }, { name: 'b' }] }, [
     { authorization: { action: 'Deny', policy: { matchExpressions: [expression] } } },

@@ -8,7 +8,7 @@ import {
   isObject,
   METHOD_NOT_FOUND,
   type RequestMessage,
-  type ResponseMessage,
+  type ResponseError,
   resultText,
 } from '../message/json-rpc.ts'
 import { type CursorOwner, type ListPosition, openCursor, sealCursor } from '../message/list-cursor.ts'
@@ -113,7 +113,7 @@ const BEGIN: ListPosition = { cursors: {}, pages: 0 }
 
 async function* mergePages(request: McpRequest, session: Session, page: Page): AsyncGenerator<Uint8Array> {
   const { message, list, opened, done } = page
-  const forgive = (response: ResponseMessage) => (lacksMethod(response) ? { [list.member]: [] } : undefined)
+  const forgive = ({ code }: ResponseError) => (code === METHOD_NOT_FOUND ? { [list.member]: [] } : undefined)
   let gathered: TargetOutcome[]
   try {
     gathered = yield* gather(request, session, { id: message.id, opened, forgive })
@@ -128,10 +128,6 @@ async function* mergePages(request: McpRequest, session: Session, page: Page): A
     noteListed(request.plan, session, list.itemKind, request.deps.table)
     yield encodeEvent(resultText(message.id, formList(request, message, mergeResults(request, page, outcomes))))
   }
-}
-
-function lacksMethod({ error }: ResponseMessage): boolean {
-  return error?.code === METHOD_NOT_FOUND
 }
 
 /** With a single target, the rest of its result is unchanged. */

@@ -36,14 +36,22 @@ export interface NotificationMessage {
   readonly text: string
 }
 
-export interface ResponseMessage {
+/** `id` undefined: an error about a request that the sender could not read. */
+export type ResponseMessage = {
   readonly kind: 'response'
-  /** Undefined for an error about a request that the sender could not read. */
   readonly id: MessageId | undefined
-  readonly result: JsonObject | undefined
-  readonly error: { readonly code: number; readonly message: string } | undefined
   readonly json: JsonObject
   readonly text: string
+} & (
+  | { readonly result: JsonObject; readonly error: undefined }
+  | { readonly result: undefined; readonly error: ResponseError }
+)
+
+export interface ResponseError {
+  readonly code: number
+  readonly message: string
+  /** All members. */
+  readonly json: JsonObject
 }
 
 /** A text that is not a message, or that receivers may read in different ways. */
@@ -112,7 +120,7 @@ function toResponse(json: JsonObject, text: string): ResponseMessage | Unreadabl
   const { message } = error
   const code = numberIn(error.code)
   if (code === undefined || typeof message !== 'string') return NOT_A_MESSAGE
-  return { kind: 'response', id: id ?? undefined, result: undefined, error: { code, message }, json, text }
+  return { kind: 'response', id: id ?? undefined, result: undefined, error: { code, message, json: error }, json, text }
 }
 
 export function isObject(value: unknown): value is JsonObject {

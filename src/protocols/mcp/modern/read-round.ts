@@ -1,4 +1,4 @@
-import type { Json, JsonObject } from '#base/json.ts'
+import type { JsonObject } from '#base/json.ts'
 import type { McpRequest } from '../mcp-request.ts'
 import {
   INVALID_PARAMS,
@@ -105,7 +105,7 @@ const RESOURCE_NOT_FOUND = -32002
 function modernAnswer({ message, id }: Round, { capabilities }: ClientEnvelope, answer: ResponseMessage): string {
   const { error, json, text } = answer
   if (error?.code === URL_ELICITATION_REQUIRED) {
-    const asked = urlElicitations(json.error)
+    const asked = urlElicitations(error.json)
     const canVisit = asked.every((params) => mayAsk(capabilities, 'elicitation/create', params))
     if (asked.length > 0 && canVisit) {
       const requests = asked.map((params, index) => [`url${index}`, { method: 'elicitation/create', params }] as const)
@@ -113,8 +113,8 @@ function modernAnswer({ message, id }: Round, { capabilities }: ClientEnvelope, 
       return resultText(message.id, inputRequired(Object.fromEntries(requests), undefined))
     }
   }
-  if (error?.code === RESOURCE_NOT_FOUND && isObject(json.error)) {
-    return JSON.stringify({ ...json, id: message.id, error: { ...json.error, code: INVALID_PARAMS } })
+  if (error?.code === RESOURCE_NOT_FOUND) {
+    return JSON.stringify({ ...json, id: message.id, error: { ...error.json, code: INVALID_PARAMS } })
   }
   return idKey(message.id) === idKey(id) ? text : JSON.stringify({ ...json, id: message.id })
 }
@@ -122,8 +122,7 @@ function modernAnswer({ message, id }: Round, { capabilities }: ClientEnvelope, 
 /** The most URLs that one error may name. */
 const MAX_URLS = 32
 
-function urlElicitations(error: Json | undefined): readonly JsonObject[] {
-  const data = isObject(error) ? error.data : undefined
+function urlElicitations({ data }: JsonObject): readonly JsonObject[] {
   const all = isObject(data) && Array.isArray(data.elicitations) ? data.elicitations : []
   return all.slice(0, MAX_URLS).flatMap((one) => (isObject(one) ? [{ mode: 'url', ...one }] : []))
 }

@@ -4,7 +4,13 @@ import { noteMcpError } from '#exchange/mcp-facts.ts'
 import type { ServedAnswer } from '../../backend-protocol.ts'
 import { encodeEvent } from '../answer/mcp-answer.ts'
 import type { McpRequest, SessionTarget } from '../mcp-request.ts'
-import { INTERNAL_ERROR, isAnswerTo, isObject, type MessageId, type ResponseMessage } from '../message/json-rpc.ts'
+import {
+  INTERNAL_ERROR,
+  isAnswerTo,
+  type MessageId,
+  type ResponseError,
+  type ResponseMessage,
+} from '../message/json-rpc.ts'
 import type { RequestHeaders } from '../modern/request-headers.ts'
 import { callInSession } from '../session/renew-target.ts'
 import type { Session } from '../session/session-state.ts'
@@ -123,7 +129,7 @@ export interface Gathering {
    */
   readonly maxHeld?: number
   /** Returns a result for an error that does not count as a failure. */
-  readonly forgive?: (response: ResponseMessage) => JsonObject | undefined
+  readonly forgive?: (error: ResponseError) => JsonObject | undefined
 }
 
 /**
@@ -205,10 +211,9 @@ async function* readUntilAnswer(
 
 function toOutcome(open: OpenTarget, { answer, text }: LastMessage, forgive: Gathering['forgive']): TargetOutcome {
   if (answer === undefined) return { open, result: undefined, error: brokenStream(text) }
-  const result = answer.result ?? forgive?.(answer)
-  if (result !== undefined) return { open, result, error: undefined }
-  const error = answer.json.error
-  return { open, result: undefined, error: isObject(error) ? error : brokenStream() }
+  if (answer.error === undefined) return { open, result: answer.result, error: undefined }
+  const result = forgive?.(answer.error)
+  return { open, result, error: result === undefined ? answer.error.json : undefined }
 }
 
 function brokenStream(message = brokenStreamText(undefined)): JsonObject {
