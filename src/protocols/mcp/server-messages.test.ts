@@ -179,6 +179,27 @@ test('a cancellation goes only to the target of the request, also from another w
   expect(channels.openChannels).toEqual([])
 })
 
+test('the targets of a list in flight are told when its session is deleted', async () => {
+  const release = Promise.withResolvers<void>()
+  const slow = target(async (call) => {
+    if (call.message?.method === 'tools/list') await release.promise
+    return { json: answer(call, { tools: [] }) }
+  })
+  const { client, seen, channels } = await start({ a: slow, b: slow })
+  const pending = client.request(7, 'tools/list')
+  seen.length = 0
+  expect((await client.send({ method: 'DELETE' })).status).toBe(204)
+  expect(seen.map(({ target, method, message }) => [target, message?.method ?? method, message?.params])).toEqual([
+    ['a', 'notifications/cancelled', { requestId: 7, reason: 'the session has ended' }],
+    ['b', 'notifications/cancelled', { requestId: 7, reason: 'the session has ended' }],
+    ['a', 'DELETE', undefined],
+    ['b', 'DELETE', undefined],
+  ])
+  release.resolve()
+  await pending
+  expect(channels.openChannels).toEqual([])
+})
+
 test.each(['begins to drain', 'drains already'])(
   'a worker that %s does not wait for the cancellations of clients that have left',
   async (when) => {

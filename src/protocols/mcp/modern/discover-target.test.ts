@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { type FakeReply, fakeTargets, TestClient } from '#test/support/fake-targets.ts'
 import { mcpPlan } from '#test/support/mcp-plan.ts'
 
-/** Asks a target for its tools twice, without a session. @param discovered how the target answers `server/discover` */
+/** Asks a target with sessions for its tools twice, without a session. @param discovered how the target answers `server/discover` */
 async function askTwice(discovered: (id: unknown) => FakeReply) {
   const { call, seen } = fakeTargets({
     a: ({ message }) => {
@@ -10,7 +10,8 @@ async function askTwice(discovered: (id: unknown) => FakeReply) {
       if (method === 'server/discover') return discovered(id)
       const result =
         method === 'initialize' ? { protocolVersion: '2025-11-25', capabilities: { tools: {} } } : { tools: [] }
-      return id === undefined ? {} : { json: { jsonrpc: '2.0', id, result } }
+      const headers = { 'mcp-session-id': 's' }
+      return id === undefined ? {} : { json: { jsonrpc: '2.0', id, result }, headers }
     },
   })
   const client = new TestClient(mcpPlan(['a']), call)

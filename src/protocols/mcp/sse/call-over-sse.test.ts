@@ -51,7 +51,7 @@ function echo({ message }: SeenCall): object[] {
 }
 
 /** Clients at two workers, with one sealing key. */
-function start(server: SseServer) {
+function start(server: Pick<SseServer, 'target'>) {
   const { call, seen } = fakeTargets({ a: server.target })
   const { plan } = compileTestMcp({ targets: [{ name: 'a', protocol: 'SSE' }] })
   const channels: LocalChannels[] = ['w1', 'w2'].map(
@@ -125,7 +125,8 @@ test('the last message for a session reaches the target before the stream is clo
     const [connection] = memories[0]!.connections.values()
     const last = JSON.stringify({ jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: 1 } })
     await closeConnection({ channels: channels[asker]! } as never, connection!.id, last)
-    expect(seen.at(-1)).toMatchObject({ method: 'POST', path: '/messages?s=0', text: last })
+    const headers = { 'content-type': 'application/json' }
+    expect(seen.at(-1)).toMatchObject({ method: 'POST', path: '/messages?s=0', headers, text: last })
     expect(memories[0]!.connections.size).toBe(0)
   }
 })
@@ -159,6 +160,20 @@ test('a stream that ends during a call fails the call, and the next one opens an
   expect(memories[0]!.connections.size).toBe(0)
   expect((await first.request(2, 'tools/call', CALL)).messages).toMatchObject([{ id: 2, result: {} }])
   expect(server.streams).toHaveLength(2)
+})
+
+test('the stream of a session that its server has forgotten is closed, and the call opens another', async () => {
+  const server = new SseServer()
+  let hasForgotten = false
+  const forgetful: FakeTarget = (call) =>
+    hasForgotten && call.path.endsWith('s=0') ? { status: 404, json: {} } : server.target(call)
+  const { first, memories } = start({ target: forgetful })
+  await first.initialize()
+  const [forgotten] = memories[0]!.connections.values()
+  hasForgotten = true
+  expect((await first.request(1, 'tools/call', CALL)).messages).toMatchObject([{ id: 1, result: {} }])
+  const [open] = memories[0]!.connections.values()
+  expect([forgotten!.isClosed, open!.isClosed, memories[0]!.connections.size]).toEqual([true, false, 1])
 })
 
 test('a target that was down is used again as soon as it is up', async () => {

@@ -321,6 +321,19 @@ test('another initialize begins another session and ends the first', async () =>
   await leave()
 })
 
+test('a stream keeps its session when it hears of one that is over already', async () => {
+  const { seen, channels, post, answer, leave } = await start()
+  await post(INITIALIZE)
+  await answer(0)
+  const before = (await post(ping(1))).exchange.mcp?.sessionId
+  const [stream] = channels.openChannels.filter((name) => name.startsWith('mcp-client-stream '))
+  await channels.send(stream!, JSON.stringify({ say: 'session', id: 'over' }))
+  const { exchange } = await post(ping(2))
+  expect(await answer(2)).toMatchObject({ result: {} })
+  expect([exchange.mcp?.sessionId, methods(seen).includes('DELETE')]).toEqual([before, false])
+  await leave()
+})
+
 const asAnn = (exchange: Exchange) => {
   exchange.identity.basicAuth = { username: 'ann', credential: 'Basic x' }
 }
