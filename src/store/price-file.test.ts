@@ -1,7 +1,8 @@
-import { mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
+import { VirtualTime } from '#test/support/virtual-time.ts'
 import { formatProblem } from './file-problem.ts'
 import { PriceFile } from './price-file.ts'
 
@@ -113,4 +114,16 @@ test('a change of the file is noticed, also if an editor replaces it', async () 
   renameSync(join(folder, 'new'), path)
   await changed
   expect(file.own).toHaveLength(1)
+})
+
+test('a closed file is not read again', async () => {
+  using time = new VirtualTime()
+  // Without its folder, it is looked for at intervals.
+  const absent = join(folder, 'later', 'prices.yaml')
+  file = new PriceFile(absent, { watch: true })
+  file.close()
+  mkdirSync(join(folder, 'later'))
+  writeFileSync(absent, 'prices:\n  - model: m\n    input: 1')
+  await time.pass(10_000)
+  expect([file.own, time.nextMs]).toEqual([[], undefined])
 })

@@ -19,6 +19,7 @@ test.each<[text: string, fault: string]>([
   ['a: [1,,2]\n', '1:7 there is no entry before this comma'],
   ['a: [1]]\n', '1:7 this bracket closes nothing'],
   ['a:1\nb: 2\n', '1:1 a space is missing after the colon of a key'],
+  ['- b:\n    - y\n a:1\n', '3:1 a space is missing after the colon of a key'],
   ['a: 1\nfoo\nb: 2\n', '2:1 this line must be a key and a value: a name, a colon and a space'],
   ['a: |\nb\n', '2:1 this line must be a key and a value: a name, a colon and a space'],
   ['a: 1\n- b\n', '2:1 a list item is among the keys of a mapping; indent it under the key of its list'],

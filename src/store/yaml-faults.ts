@@ -147,10 +147,10 @@ function lastQuoted(document: Document): number | undefined {
   return last
 }
 
+/** The position may be before the indentation of the line. */
 function restOfLine(text: string, at: number): string {
-  const start = startsLine(text, at) ? at + (/^[ \t]*/.exec(text.slice(at))?.[0].length ?? 0) : at
-  const end = text.indexOf('\n', start)
-  return text.slice(start, end < 0 ? undefined : end)
+  const end = text.indexOf('\n', at)
+  return text.slice(at, end < 0 ? undefined : end).trimStart()
 }
 
 function startsLine(text: string, at: number): boolean {

@@ -4,6 +4,7 @@ import {
   closeSync,
   copyFileSync,
   existsSync,
+  mkdirSync,
   openSync,
   renameSync,
   statSync,
@@ -129,6 +130,13 @@ function unusable(): DatabaseUnusable {
   expect(found).toBeInstanceOf(DatabaseUnusable)
   return found as DatabaseUnusable
 }
+
+test('a path that cannot be opened as a database is refused', () => {
+  mkdirSync(file)
+  const { fault, message } = unusable()
+  expect(fault).toBe('failed')
+  expect(message).toMatch(`${file} cannot be opened (`)
+})
 
 test('a database of a newer version is refused and stays as it is', () => {
   start().table.commit([configMap('a', 'one')])

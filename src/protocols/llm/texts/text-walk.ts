@@ -309,7 +309,7 @@ export class TextWalk {
 
 function textPlace(value: JsonValue, at: Location, canChange: boolean): WalkedPlace {
   const range = rangeOf(value)
-  return canChange ? new WalkedPlace(range, at, true) : new TokenPlace(range, at, bytesOf(value.text, at.parent?.value))
+  return canChange ? new WalkedPlace(range, at, true) : new TokenPlace(range, at, bytesOf(value.text, at.parent!.value))
 }
 
 /** Some providers take names in any case. What they ignore is checked as well. */

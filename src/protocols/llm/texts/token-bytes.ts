@@ -11,9 +11,9 @@ const LONGEST_LIST = 1024
  * The bytes of a token that is not whole characters. Undefined: it is.
  * @param holder has the token, and perhaps its bytes as numbers
  */
-export function bytesOf(token: string, holder: JsonValue | undefined): Uint8Array | undefined {
+export function bytesOf(token: string, holder: JsonValue): Uint8Array | undefined {
   if (!CUT.test(token)) return undefined
-  const given = holder?.get('bytes')
+  const given = holder.get('bytes')
   const isList = given?.kind === 'array' && given.end - given.place <= LONGEST_LIST
   const bytes = isList ? given.elements.map(({ kind, number }) => (kind === 'number' ? number : -1)) : []
   if (bytes.length > 0 && bytes.every((byte) => byte >= 0 && byte <= 0xff)) return Uint8Array.from(bytes)

@@ -29,6 +29,8 @@ async function count(body: string, setup: Setup = {}, counter: TokenCounter = ne
   const answer: Answer = await answerCount(prepared, exchange, counter)
   const { facts } = prepared
   expect(exchange.llm).toBe(facts)
+  // `explain` shows answers only.
+  expect(answer.kind).toBe('answer')
   return { body: answer.body, head: answer.head, facts }
 }
 
