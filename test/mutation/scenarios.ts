@@ -42,6 +42,7 @@ export const SCENARIOS: readonly (readonly [area: string, names: readonly string
   ['engine/request', ['ext-auth', 'ext-proc', 'forwarding', 'explain-output']],
   ['engine/backend', ['retries', 'health', 'own-bounds']],
   ['workers/passwords', ['passwords']],
+  ['workers/proxy-worker.ts', ['process-settings', 'workers']],
   ['workers', ['workers', 'reload', 'drain']],
   ['instance', ['ports', 'reload', 'workers', 'drain', 'metric-bounds', 'profiles']],
   ['cli/doctor', ['mcp-doctor']],

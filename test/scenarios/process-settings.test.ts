@@ -69,6 +69,24 @@ verifies(
   },
 )
 
+test('warnings of the runtime are log messages, in every thread', async () => {
+  // Each thread warns as soon as it listens for warnings.
+  const warn = `process.on('newListener', (name) => name === 'warning' && setImmediate(() => process.emitWarning('it is old')))`
+  const preload = `--import data:text/javascript,${encodeURIComponent(warn)}`
+  const environment = { NODE_OPTIONS: `${process.env.NODE_OPTIONS ?? ''} ${preload}` }
+  const { gateway } = await start({}, { environment }, startGatewayProcess)
+  const warnings = () => gateway.output.stderr.split('\n').filter((line) => line.includes('it is old'))
+  await eventually('every thread has warned', () => warnings().length >= 2)
+  expect(
+    warnings()
+      .map((line) => line.slice(line.indexOf('\t') + 1))
+      .sort(),
+  ).toEqual([
+    'warn\truntime warning name=Warning cause="it is old"',
+    'warn\truntime warning worker=w1 name=Warning cause="it is old"',
+  ])
+})
+
 /** Whether the log of a gateway with this level has messages of the instance at level info, and at level debug. */
 async function levelsSeen(level: string): Promise<readonly boolean[]> {
   const { gateway } = await start({ logging: { level } })
