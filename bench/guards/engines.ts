@@ -1,9 +1,8 @@
 import v8 from 'node:v8'
 import { runAtOnce } from '#base/in-slices.ts'
-import type { Match } from '#base/pattern/text-scanner.ts'
 import { compileRules } from '#protocols/llm/guards/rules/compile-rules.ts'
-import { findPhoneNumbers, loadPhoneNumbers, PHONE_CANDIDATE } from '#protocols/llm/guards/rules/phone-numbers.ts'
-import { SearchableText } from '#protocols/llm/guards/rules/searchable-text.ts'
+import { loadPhoneNumbers } from '#protocols/llm/guards/rules/phone-numbers.ts'
+import { mayHaveNumber, SearchableText } from '#protocols/llm/guards/rules/searchable-text.ts'
 
 /** Patterns of guards on the automaton and on the engines of the runtime: CPU of this thread (decision 0312). */
 
@@ -58,18 +57,6 @@ function linear(source: string, flags: string): string {
 
 const BUILTINS = ['Ssn', 'CreditCard', 'PhoneNumber', 'Email', 'CaSin'] as const
 
-/** The built-ins as expressions of the backtracking engine. */
-const NATIVE: Readonly<Record<(typeof BUILTINS)[number], readonly RegExp[]>> = {
-  Ssn: [/\b(?:\d{5}-\d{4}|\d{3}-\d{6}|\d{3}[- .]\d{2}[- .]\d{4}|\d{9})\b/g],
-  CreditCard: [
-    /\b(?:4\d{3}|5[0-5]\d{2}|6\d{3}|3\d{3})(?:[- ]?\d{3,4}){2}[- ]?\d{3,5}\b/g,
-    /\b1\d{3}(?:[- ]?\d{3,4}){2}[- ]?\d{4,5}\b/g,
-  ],
-  PhoneNumber: [new RegExp(PHONE_CANDIDATE, 'g')],
-  Email: [/[A-Za-z0-9_.+-]{1,64}@[A-Za-z0-9-]{1,63}\.[A-Za-z0-9.-]+/g],
-  CaSin: [/\b(?:\d{3}[- ]\d{3}[- ]\d{3}|\d{9})\b/g],
-}
-
 const VALUES = ['123-45-6789', '4111 1111 1111 1111', '+49 89 636 48018', 'jane.doe@example.org', '046 454 286']
 const TEXTS: Readonly<Record<string, string>> = {
   prose: PROSE,
@@ -77,39 +64,30 @@ const TEXTS: Readonly<Record<string, string>> = {
   'a match of each in every 160 characters': `${PROSE}${VALUES.join(', ')}. `,
   'one long word': 'a'.repeat(1024),
   'one long number': '1'.repeat(1024),
-}
-
-/** The matches of a built-in by the backtracking engine. */
-function findNatively(name: (typeof BUILTINS)[number], text: string): readonly Match[] {
-  const found: Match[] = []
-  for (const expression of NATIVE[name]) {
-    expression.lastIndex = 0
-    for (let match = expression.exec(text); match !== null; match = expression.exec(text)) {
-      const { index, 0: matched } = match
-      if (name !== 'PhoneNumber') found.push({ start: index, end: index + matched.length })
-      else {
-        for (const { start, end } of findPhoneNumbers(matched, text.slice(Math.max(0, index - 1), index)))
-          found.push({ start: index + start, end: index + end })
-      }
-    }
-  }
-  return found
+  'many `@`': 'a@',
 }
 
 await loadPhoneNumbers()
 for (const name of BUILTINS) {
   const [rule] = compileRules({ builtins: [name] }, () => {})
-  const own = (text: string) => {
+  const native = (text: string) => {
     const search = new SearchableText(text).search(rule!)
     return search === undefined ? [] : runAtOnce(search)
   }
+  const automaton = (text: string) => {
+    if (rule!.isNumeric && !mayHaveNumber(text)) return []
+    const scanner = rule!.scan()
+    scanner.push(text)
+    scanner.finish()
+    return scanner.takeMatches()
+  }
   for (const [what, part] of Object.entries(TEXTS)) {
     const text = part.repeat(Math.ceil(102_400 / part.length)).slice(0, 102_400)
-    const [found, native] = [own(text).length, findNatively(name, text).length]
-    const times = [own, (each: string) => findNatively(name, each)].map((find) =>
-      (cost(() => find(text)) / 1000).toFixed(3),
-    )
-    console.log(`${name}, ${what}: automaton ${times[0]} ms, ${found} matches; backtracking ${times[1]} ms, ${native}`)
+    const [one, other] = [automaton, native].map((find) => {
+      const { length } = find(text)
+      return `${(cost(() => find(text)) / 1000).toFixed(3)} ms, ${length} matches`
+    })
+    console.log(`${name}, ${what}: automaton ${one}; engine of the runtime ${other}`)
   }
 }
 

@@ -1,16 +1,18 @@
 import { beforeAll, expect, test } from 'vitest'
 import { runAtOnce } from '#base/in-slices.ts'
-import type { ScannedMatch } from '#base/pattern/text-scanner.ts'
+import type { Match, ScannedMatch, SearchInSteps } from '#base/pattern/text-scanner.ts'
+import { searchBacktracking } from '#test/support/backtracking.ts'
+import { sampleSize } from '#test/support/sample-size.ts'
 import { seededRandom } from '#test/support/seeded-random.ts'
-import { builtinRule } from './builtin-rules.ts'
+import { type Builtin, BUILTINS as BUILTINS_TABLE, builtinRule } from './builtin-rules.ts'
 import { loadPhoneNumbers } from './phone-numbers.ts'
 import { mayHaveNumber } from './searchable-text.ts'
 import { findMatches, maskWhole } from './testing.ts'
+import type { TextRule } from './text-rule.ts'
 
 beforeAll(loadPhoneNumbers)
 
 const BUILTINS = ['Ssn', 'CreditCard', 'PhoneNumber', 'Email', 'CaSin'] as const
-type Builtin = (typeof BUILTINS)[number]
 
 function masked(name: Builtin, text: string): string {
   const rule = builtinRule(name)
@@ -53,6 +55,8 @@ test.each<[Builtin, text: string, masked: string]>([
   ['Email', `a@${'b'.repeat(64)}.c`, `a@${'b'.repeat(64)}.c`],
   ['Email', 'write to ann.b+c@mail.example.com.', 'write to <EMAIL_ADDRESS>'],
   ['Email', 'a@b c@d.e', 'a@b <EMAIL_ADDRESS>'],
+  ['Email', 'a@b.c@d.e@f.g', '<EMAIL_ADDRESS>@<EMAIL_ADDRESS>'],
+  ['Email', 'a@b.c_d@e.f', '<EMAIL_ADDRESS><EMAIL_ADDRESS>'],
   ['Email', `${'x'.repeat(70)}@example.com`, 'xxxxxx<EMAIL_ADDRESS>'],
   ['CaSin', '123-456-789 123 456 789 123456789 1234-567-89', '<CA_SIN> <CA_SIN> <CA_SIN> 1234-567-89'],
 ])('%s in %j', (name, text, expected) => {
@@ -133,17 +137,105 @@ test('matches do not depend on where a text is split', () => {
   }
 })
 
-test('the work of a built-in rule grows with the text only', () => {
-  const parts = ['1', 'a.', '4-', 'a@']
-  for (const name of ['Ssn', 'CreditCard', 'Email', 'CaSin'] as const) {
-    for (const part of parts) {
-      const steps = [1, 2].map((times) => {
-        const search = builtinRule(name).search(part.repeat((times * 200_000) / part.length))
-        let count = 0
-        while (search?.next().done === false) count++
-        return count
+/** Their characters, and some that only look like them. */
+const CHARACTERS = [
+  ...[...'0123456789', ...'4411', ...' -.-. ', ...'aZ_+()@@\n', 'é', '\u0661', '\u017f', '\u212a', '😀', '\ud83d', '\ude00'],
+  ...['123-45-6789', '4111 1111 1111 1111', '1234-5678-9012-3456', '(212) 736-5000', '123 456 789', 'a.b@c-d.e', '@c.d'],
+]
+
+test('a whole text has the matches that the automaton finds in it', () => {
+  const random = seededRandom(3)
+  const matches = new Map<string, number>()
+  const tries = sampleSize(1500, 20_000)
+  for (let i = 0; i < tries; i++) {
+    const text = Array.from({ length: random.below(30) }, () => random.pick(CHARACTERS)).join('')
+    for (const name of BUILTINS) {
+      const rule = builtinRule(name)
+      const whole = runAtOnce(rule.search(text) ?? NOTHING())
+      matches.set(name, (matches.get(name) ?? 0) + whole.length)
+      expect(whole, `${name} in ${JSON.stringify(text)}`).toEqual(matchesByAutomaton(rule, text))
+    }
+  }
+  for (const name of BUILTINS) expect(matches.get(name), name).toBeGreaterThan(tries / 12)
+})
+
+function* NOTHING(): SearchInSteps {
+  return []
+}
+
+function matchesByAutomaton(rule: TextRule, text: string): Match[] {
+  const scanner = rule.scan()
+  scanner.push(text)
+  scanner.finish()
+  const found: Match[] = []
+  for (const { start, end, continues } of scanner.takeMatches()) {
+    found.push(continues ? { start: found.pop()!.start, end } : { start, end })
+  }
+  return found
+}
+
+test.each<[Builtin, text: string]>([
+  ['Ssn', '123-45-6789 123456789 a 123-45-67890'],
+  ['CreditCard', '4111-1111-1111-11111 4111-1111-1111-111111 1234 5678 9012 34567'],
+  ['PhoneNumber', '(212) 736-5000 212-736-5000 416-967-1111 +44 20 7946 0958'],
+  ['Email', `${'a'.repeat(70)}@b.c@d.e@f.g h@i.j`],
+  ['CaSin', '123-456-789 123456789 a 123-456-7890'],
+])('a match may lie on the end of what is searched in one step: %s', (name, text) => {
+  const rule = builtinRule(name)
+  const found = findMatches(rule, text)
+  expect(found.length).toBeGreaterThan(1)
+  for (let length = 32_768 - text.length - 2; length < 32_772; length++) {
+    const moved = found.map(({ start, end }) => ({ start: start + length, end: end + length }))
+    expect(findMatches(rule, '!'.repeat(length) + text), `${length}`).toEqual(moved)
+  }
+})
+
+test('a domain may be longer than what is searched in one step', () => {
+  const text = `@ a@b.c d@e.${'f'.repeat(100_000)} g@h.i`
+  expect(masked('Email', text)).toBe('@ <EMAIL_ADDRESS> <EMAIL_ADDRESS> <EMAIL_ADDRESS>')
+})
+
+test('a long text is searched in steps', () => {
+  for (const name of BUILTINS) {
+    const search = builtinRule(name).search('1@'.repeat(500_000))!
+    let steps = 0
+    while (search.next().done !== true) steps++
+    expect(steps).toBeGreaterThan(30)
+  }
+})
+
+/** All short ones, and some longer ones. */
+function repeatedParts(characters: readonly string[]): readonly string[] {
+  const random = seededRandom(5)
+  const some = Array.from({ length: sampleSize(40, 2000) }, () =>
+    Array.from({ length: 3 + random.below(40) }, () => random.pick(characters)).join(''),
+  )
+  return [...characters, ...characters.flatMap((one) => characters.map((other) => one + other)), ...some]
+}
+
+test.each<[Builtin, characters: string]>([
+  ['Ssn', '1- a'],
+  ['CreditCard', '143- a'],
+  ['PhoneNumber', '1+ .a'],
+  ['Email', 'a.@ '],
+  ['CaSin', '1- a'],
+])('an engine that backtracks searches a text of twice the length for %s in twice the steps', (name, characters) => {
+  for (const pattern of BUILTINS_TABLE[name].patterns) {
+    const isPlain = typeof pattern === 'string'
+    const source = isPlain ? pattern : pattern.character + pattern.after
+    // It looks back over one class, which leaves no choice.
+    const before = isPlain ? /$./g : new RegExp(`${pattern.before}{0,${pattern.atMost}}${pattern.character}`, 'g')
+    const parts = repeatedParts([...characters])
+    for (const [head, part] of ['', ...characters].flatMap((first) => parts.map((one) => [first, one] as const))) {
+      const [once, twice] = [300, 600].map((length) => {
+        const text = (head + part.repeat(length)).slice(0, length)
+        const { steps, found } = searchBacktracking(source, text)
+        expect(found).toEqual(text.match(new RegExp(source, 'g')) ?? [])
+        return steps + (text.match(before) ?? []).join('').length
       })
-      expect(steps[1], `${name} in ${part}`).toBeLessThanOrEqual(2 * (steps[0]! + 1))
+      // The end of a text has less to try.
+      expect(twice! / once!, head + part).toBeLessThan(2.3)
+      expect(twice! / 600, head + part).toBeLessThan(30)
     }
   }
 })

@@ -1,13 +1,12 @@
 import { expect, test } from 'vitest'
-import { Automaton } from '#base/pattern/automaton.ts'
-import { compilePattern } from '#base/pattern.ts'
+import { OwnPattern } from '#base/pattern/own-pattern.ts'
 import { CandidateRule } from './candidate-rule.ts'
 import { findMatches } from './testing.ts'
 
 const rule = (...patterns: readonly string[]) =>
   new CandidateRule(
     { placeholder: '<x>', label: 'X', isNumeric: false },
-    patterns.map((pattern) => new Automaton(compilePattern(pattern)!)),
+    patterns.map((pattern) => new OwnPattern(pattern)),
   )
 
 test.each<[what: string, patterns: string[], text: string, matches: [start: number, end: number][]]>([

@@ -1,5 +1,5 @@
 import { Pace, runAtOnce } from '#base/in-slices.ts'
-import type { Automaton } from '#base/pattern/automaton.ts'
+import type { OwnPattern } from '#base/pattern/own-pattern.ts'
 import { PatternScanner } from '#base/pattern/pattern-scanner.ts'
 import type { Match, ScannedMatch, SearchInSteps, TextScanner } from '#base/pattern/text-scanner.ts'
 import { mergeMatches } from './merge-matches.ts'
@@ -18,26 +18,26 @@ export class CandidateRule implements TextRule {
   readonly label: string
   readonly isNumeric: boolean
   readonly quiet: Uint8Array
-  readonly #automata: readonly Automaton[]
+  readonly #patterns: readonly OwnPattern[]
   readonly #check: CheckCandidate
 
   constructor(
     about: Omit<TextRule, 'search' | 'scan' | 'quiet'>,
-    automata: readonly Automaton[],
+    patterns: readonly OwnPattern[],
     check: CheckCandidate = (candidate) => [{ start: 0, end: candidate.length }],
   ) {
     this.placeholder = about.placeholder
     this.label = about.label
     this.isNumeric = about.isNumeric
-    this.#automata = automata
+    this.#patterns = patterns
     this.#check = check
-    this.quiet = quietForAll(automata)
+    this.quiet = quietForAll(patterns.map(({ automaton }) => automaton))
   }
 
   *search(text: string): SearchInSteps {
     const found: Match[] = []
-    for (const automaton of this.#automata) {
-      for (const candidate of yield* new PatternScanner(automaton, WHOLE).search(text)) {
+    for (const pattern of this.#patterns) {
+      for (const candidate of yield* pattern.search(text)) {
         found.push(...this.#matchesIn(text, candidate, 0))
         yield
       }
@@ -47,7 +47,7 @@ export class CandidateRule implements TextRule {
 
   scan(): TextScanner {
     return new CandidateScanner(
-      this.#automata.map((automaton) => new PatternScanner(automaton, WHOLE)),
+      this.#patterns.map(({ automaton }) => new PatternScanner(automaton, WHOLE)),
       (text, candidate, base) => this.#matchesIn(text, candidate, base),
     )
   }

@@ -8,33 +8,41 @@ const HELD_UNBOUNDED = 256
 /** The same for a pattern with a longest match, which is held in full up to here. */
 const HELD_BOUNDED = 4096
 
-/** A rule whose matches are those of one pattern in RE2 syntax. */
+/** A pattern in RE2 syntax. */
+export interface RulePattern {
+  readonly automaton: Automaton
+  readonly near?: NearCharacter | undefined
+  /** Finds all matches in a whole text, faster than the automaton. */
+  search?(text: string): SearchInSteps
+}
+
+/** A rule whose matches are those of one pattern. */
 export class PatternRule implements TextRule {
   readonly placeholder: string
   readonly label: string
   readonly isNumeric: boolean
-  readonly #automaton: Automaton
-  readonly #near: NearCharacter | undefined
+  readonly #pattern: RulePattern
   readonly #limit: number
 
-  constructor(about: Omit<TextRule, 'search' | 'scan' | 'quiet'>, automaton: Automaton, near?: NearCharacter) {
+  constructor(about: Omit<TextRule, 'search' | 'scan' | 'quiet'>, pattern: RulePattern) {
     this.placeholder = about.placeholder
     this.label = about.label
     this.isNumeric = about.isNumeric
-    this.#automaton = automaton
-    this.#near = near
-    const { maxBytes } = automaton.program
+    this.#pattern = pattern
+    const { maxBytes } = pattern.automaton.program
     this.#limit = maxBytes === Number.POSITIVE_INFINITY ? HELD_UNBOUNDED : Math.min(maxBytes, HELD_BOUNDED)
   }
 
   get quiet(): Uint8Array | undefined {
-    return this.#near === undefined ? this.#automaton.quiet : undefined
+    const { automaton, near } = this.#pattern
+    return near === undefined ? automaton.quiet : undefined
   }
 
   search(text: string): SearchInSteps | undefined {
+    const { automaton, near } = this.#pattern
     // Most texts contain no match, and most of those do not contain the literal either.
-    if (!text.includes(this.#near?.character ?? this.#automaton.program.prefix)) return undefined
-    return this.#scanWith(Number.POSITIVE_INFINITY).search(text)
+    if (!text.includes(near?.character ?? automaton.program.prefix)) return undefined
+    return this.#pattern.search?.(text) ?? this.#scanWith(Number.POSITIVE_INFINITY).search(text)
   }
 
   scan(): TextScanner {
@@ -42,6 +50,7 @@ export class PatternRule implements TextRule {
   }
 
   #scanWith(limit: number): PatternScanner {
-    return new PatternScanner(this.#automaton, { limit, near: this.#near })
+    const { automaton, near } = this.#pattern
+    return new PatternScanner(automaton, { limit, near })
   }
 }
