@@ -14,7 +14,11 @@ export function searchBacktracking(source: string, text: string): { readonly ste
   const match = new Parser(source, text, count).read()
   for (let from = 0; from < text.length; ) {
     let end = from
-    if (match(from, (at) => ((end = at), true))) found.push(text.slice(from, end))
+    const ended = (at: number) => {
+      end = at
+      return true
+    }
+    if (match(from, ended)) found.push(text.slice(from, end))
     from = Math.max(from + 1, end)
   }
   return { steps, found }

@@ -21,7 +21,10 @@ export function compileRules(
     const fault =
       pattern === undefined ? `not in RE2 syntax: ${describePatternFault(source)}` : describeSizeFault(pattern)
     if (pattern === undefined || fault !== undefined) report(`.${label}`, fault ?? '')
-    else rules.push(new PatternRule({ placeholder: '<masked>', label, isNumeric: false }, { automaton: new Automaton(pattern) }))
+    else
+      rules.push(
+        new PatternRule({ placeholder: '<masked>', label, isNumeric: false }, { automaton: new Automaton(pattern) }),
+      )
   })
   return [...rules, ...(spec.builtins ?? []).map(builtinRule)]
 }

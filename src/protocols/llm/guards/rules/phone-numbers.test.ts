@@ -4,11 +4,23 @@ import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 let asked: [number: string, country: string][] = []
 let valid: (number: string, country: string) => boolean = () => false
 
+/** All digits may be numbers. */
+class AnyPlan {
+  readonly numberingPlan = {
+    callingCode: () => '1',
+    IDDPrefix: () => '',
+    nationalNumberPattern: () => '',
+    nationalPrefixForParsing: () => '',
+  }
+  selectNumberingPlan() {}
+}
+
 beforeEach(() => {
   asked = []
   valid = () => false
   vi.resetModules()
   vi.doMock('libphonenumber-js/max', () => ({
+    Metadata: AnyPlan,
     parsePhoneNumberFromString: (number: string, { defaultCountry }: { defaultCountry: string }) => {
       asked.push([number, defaultCountry])
       return { isValid: () => valid(number, defaultCountry) }
