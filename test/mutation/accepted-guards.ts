@@ -272,16 +272,42 @@ export const ACCEPTED_GUARDS: readonly Accepted[] = [
       '((this.#ends.length > 0) && (this.#at < this.#length))',
     ],
   ]),
-  ...entriesOf('rules/builtin-rules', 'only speed: every place is near', [
-    ["{ character: '@', within: LOCAL_PART },", "'@'", "''"],
-  ]),
+  ...[
+    ['const UNITS_PER_STEP = 32_768', '32_768', '(32_768 + 1)', 'only how long work is divided'],
+    [
+      'this.#context = near?.within ?? 1',
+      '1',
+      '(1 + 1)',
+      'the same program: the unit before a position decides, however many are before it',
+    ],
+    [
+      'for (let from = 0, ended = 0; from < text.length; ) {',
+      '<',
+      '<=',
+      'the same program: there is nothing in the last part',
+    ],
+  ].map(([line, original, replacement, reason]) => ({
+    file: 'base/pattern/own-pattern.ts',
+    line: line!,
+    original: original!,
+    replacement: replacement!,
+    reason: reason!,
+  })),
   ...entriesOf('rules/pattern-rule', 'only speed: the search finds nothing, either', [
     [
-      'if (!text.includes(this.#near?.character ?? this.#automaton.program.prefix)) return undefined',
-      '!text.includes(this.#near?.character ?? this.#automaton.program.prefix)',
+      'if (!text.includes(near?.character ?? automaton.program.prefix)) return undefined',
+      '!text.includes(near?.character ?? automaton.program.prefix)',
       'false',
     ],
-    ['this.#near = near', 'this.#near = near', ';'],
+  ]),
+  ...entriesOf('rules/pattern-rule', 'only speed: words that no address begins with pass together', [
+    ['return near === undefined ? automaton.quiet : undefined', 'near === undefined', 'true'],
+  ]),
+  ...entriesOf('rules/phone-numbers', 'only speed: there is nothing but digits and their signs in a candidate', [
+    ['parsePhoneNumberFromString(number, { defaultCountry, extract: false })?.isValid() === true', 'false', 'true'],
+  ]),
+  ...entriesOf('rules/phone-plans', 'the same program: of all countries, one has groups, and both match or none', [
+    ['return dialled[1] !== undefined || national.test(digits.slice(dialled[0].length))', '1', '(1 + 1)'],
   ]),
   ...entriesOf('rules/compile-rules', 'never used: without a pattern there is a fault', [
     [`if (pattern === undefined || fault !== undefined) report(\`.\${label}\`, fault ?? '')`, "''", "'mutated'"],
