@@ -369,20 +369,6 @@ export const ACCEPTED: readonly Accepted[] = [
     reason: 'the same index: one byte more is read one by one instead of with indexOf',
   },
   {
-    file: 'protocols/llm/json/end-of-string.ts',
-    line: 'export const NEAR_BYTES = 384',
-    original: '384',
-    replacement: '(384 + 1)',
-    reason: 'differs in speed only: both ways find the same end',
-  },
-  {
-    file: 'protocols/llm/json/end-of-string.ts',
-    line: "if (end < 0) throw new Unreadable('not-json', bytes.length)",
-    original: '0',
-    replacement: '(0 + 1)',
-    reason: 'the end of a string is behind its quotes, so at least 2',
-  },
-  {
     file: 'protocols/llm/json/write-json.ts',
     line: 'if (unit > 0x7f) {',
     original: 'unit > 0x7f',

@@ -75,7 +75,7 @@ class LlmContext extends TestContext {
 }
 
 /** Runs one request through `prepareLlmRequest`. @param body null: it exceeds the limit */
-export function prepare(body: string | null | undefined, setup: Setup = {}) {
+export function prepare(body: string | Uint8Array | null | undefined, setup: Setup = {}) {
   const { plan } = compile({ provider: setup.provider ?? { providerOne: {} } }, setup)
   const head = Head.request(setup.method ?? 'POST', setup.target ?? '/v1/chat/completions')
   head.upgrade = setup.upgrade ?? ''
@@ -84,7 +84,7 @@ export function prepare(body: string | null | undefined, setup: Setup = {}) {
   const exchange = new Exchange(head, LOCAL_PEER)
   exchange.originalTarget = setup.originalTarget ?? head.target
   if (setup.username !== undefined) exchange.identity.basicAuth = { username: setup.username, credential: 'x' }
-  const bytes = body == null ? body : new TextEncoder().encode(body)
+  const bytes = typeof body === 'string' ? new TextEncoder().encode(body) : body
   const input = { body: bytes, reads: { ...READS_NOTHING, ...setup.reads }, maxKept: 1000 }
   const prepared = inOneTurn(() => prepareLlmRequest(plan, 0, exchange, input))
   // Only guards take time.
@@ -103,7 +103,7 @@ export function sent(
 }
 
 /** The refusal; throws if there is none. */
-export function refused(body: string | null | undefined, setup?: Setup): Refusal {
+export function refused(body: string | Uint8Array | null | undefined, setup?: Setup): Refusal {
   const { prepared } = prepare(body, setup)
   if (prepared.kind !== 'refusal') throw new Error(`not refused: ${prepared.kind}`)
   return prepared

@@ -72,7 +72,7 @@ test.each<[text: string, fault: string, at: number]>([
 })
 
 test('text that is not UTF-8 is refused', () => {
-  expect(parseDocument(new Uint8Array([0x22, 0xc3, 0x22]))).toEqual({ fault: 'not-json', at: 0 })
+  expect(parseDocument(new Uint8Array([0x22, 0xc3, 0x22]))).toEqual({ fault: 'not-json', at: 1 })
 })
 
 test('256 levels are read', () => {

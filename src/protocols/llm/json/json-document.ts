@@ -1,11 +1,10 @@
 import { runAtOnce, type Steps } from '#base/in-slices.ts'
 import { decodeBeginning } from './json-pieces.ts'
-import { decodeText, isUtf8 } from './native.ts'
+import { decodeText, findInvalidUtf8 } from './native.ts'
 import { isCount } from './read-value.ts'
-import type { JsonFault } from './scan-members.ts'
 import { skipSpace } from './skip-value.ts'
 import { Tape } from './tape.ts'
-import { Unreadable } from './unreadable.ts'
+import { type JsonFault, Unreadable } from './unreadable.ts'
 
 /** No interface has a name of more bytes, whatever its escapes. */
 const LONGEST_NAME = 1024
@@ -17,7 +16,7 @@ export type JsonKind = 'object' | 'array' | 'string' | 'number' | 'boolean' | 'n
 
 /**
  * Parses JSON into positions, without building values, so that parts of it can be copied as they are: exact numbers, no re-encoding. Unlike
- * `scanMembers` it validates everything (RFC 8259): UTF-8, escapes, control characters, and that no object at any depth has a key twice. It refuses more than `MAX_PARTS`.
+ * `scanMembers` it also checks UTF-8 and that no object at any depth has a key twice. It refuses more than `MAX_PARTS`.
  */
 export function parseDocument(bytes: Uint8Array): JsonValue | JsonFault {
   return runAtOnce(parseInSteps(bytes))
@@ -25,7 +24,8 @@ export function parseDocument(bytes: Uint8Array): JsonValue | JsonFault {
 
 /** The same for bodies that may be long. */
 export function* parseInSteps(bytes: Uint8Array): Steps<JsonValue | JsonFault> {
-  if (!isUtf8(bytes)) return { fault: 'not-json', at: 0 }
+  const invalid = findInvalidUtf8(bytes)
+  if (invalid >= 0) return { fault: 'not-json', at: invalid }
   const tape = new Tape(bytes)
   try {
     const end = yield* tape.read(skipSpace(bytes, 0))

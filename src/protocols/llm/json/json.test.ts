@@ -38,10 +38,8 @@ test('text that JSON.parse refuses is refused', () => {
       const cut = at % (json.length + 1)
       const damaged = json.slice(0, cut) + junk + json.slice(cut + 1)
       const result = scanMembers(encode(damaged))
-      if (!isValid(damaged)) {
-        // Inside of strings nothing is judged: escapes and control characters may be broken there.
-        expect('fault' in result || isValid(withoutStrings(damaged))).toBe(true)
-      } else expect('fault' in result && result.fault === 'not-json').toBe(false)
+      if (!isValid(damaged)) expect('fault' in result).toBe(true)
+      else expect('fault' in result && result.fault === 'not-json').toBe(false)
     }),
     { numRuns: 500 },
   )
@@ -54,11 +52,6 @@ function isValid(json: string): boolean {
   } catch {
     return false
   }
-}
-
-/** The text with every string emptied. */
-function withoutStrings(json: string): string {
-  return json.replace(/"(?:[^"\\]|\\.)*"/gs, '""')
 }
 
 const faults: [json: string, fault: string, at: number][] = [
@@ -88,7 +81,12 @@ const faults: [json: string, fault: string, at: number][] = [
   ['{"a":1,"a":2}', 'duplicate-key', 7],
   ['{"a":1,"\\u0061":2}', 'duplicate-key', 7],
   ['{"a":1,"\\a":2}', 'not-json', 8],
-  ['{"a\t":2}', 'not-json', 2],
+  ['{"a\t":2}', 'not-json', 3],
+  ['{"a\\u00g0":2}', 'not-json', 3],
+  ['{"a":"\t"}', 'not-json', 6],
+  ['{"a":["b\\q"]}', 'not-json', 8],
+  ['{"a":{"b\n":2}}', 'not-json', 8],
+  [`{"a":[{"b":"${'x'.repeat(100)}\u0000"}]}`, 'not-json', 112],
 ]
 for (const [json, fault, at] of faults) {
   test(`refused: ${JSON.stringify(json)}`, () => {
@@ -115,8 +113,6 @@ test('strings and elements', () => {
   const members = scan('{"n":1, "s":"a\\u00e9\\n\u00e9", "l":[ 1 , "]", [2,{}] ,{"a":[]} ]}')
   expect(stringAt(members, 0)).toBeUndefined()
   expect(stringAt(members, 1)).toBe('aé\né')
-  expect(stringAt(scan('{"s":"\\q"}'), 0)).toBeUndefined()
-  expect(stringAt(scan('{"s":"\t"}'), 0)).toBeUndefined()
   const list = valueAt(members, 2)
   const offsets = scanElements(list)
   const elements = Array.from({ length: offsets.length / 2 }, (_, i) =>

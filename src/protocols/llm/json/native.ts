@@ -72,3 +72,11 @@ export const encodeText: (text: string) => Uint8Array =
 
 /** Bytes with any contents; small ones take a tenth of the time of a `Uint8Array`. */
 export const allocate: (length: number) => Uint8Array = NodeBuffer?.allocUnsafe ?? ((length) => new Uint8Array(length))
+
+/** Position of the first byte that cannot belong to UTF-8; -1 if all can. Searches only bytes that have one. */
+export function findInvalidUtf8(bytes: Uint8Array): number {
+  if (isUtf8(bytes)) return -1
+  // What is no UTF-8 is decoded to U+FFFD.
+  const replaced = encodeText(decodeText(bytes))
+  return bytes.findIndex((byte, at) => byte !== replaced[at])
+}

@@ -1,7 +1,8 @@
-import { parseJson } from '#base/parse-json.ts'
-import { decodeText } from './native.ts'
+import { endOfString } from './end-of-string.ts'
+import { decodeString } from './json-pieces.ts'
 import { readsAt } from './reads-at.ts'
-import { skipSpace, skipString, skipValue } from './skip-value.ts'
+import { skipSpace, skipValue } from './skip-value.ts'
+import type { JsonFault } from './unreadable.ts'
 
 /** With more members, duplicates are found with a set. */
 const FEW = 24
@@ -18,22 +19,9 @@ export interface Members {
   readonly escapedKeys: boolean
 }
 
-/** Why a text is not a usable JSON object; `at` is a byte offset. */
-export interface JsonFault {
-  readonly fault:
-    | 'not-json'
-    | 'not-an-object'
-    | 'duplicate-key'
-    | 'ambiguous-key'
-    | 'too-many-parts'
-    | 'too-many-members'
-  readonly at: number
-}
-
 /**
  * Finds the members of a JSON object in one pass, without building values. The whole text must be one well-formed object without duplicate
- * keys (decision B29): a second `model` could hide from a rule the value that the provider reads. Contents of strings are not validated,
- * except in these keys.
+ * keys (decision B29): a second `model` could hide from a rule the value that the provider reads. UTF-8 is not checked.
  * @param maxMembers with more, it ends with a fault
  */
 export function scanMembers(bytes: Uint8Array, maxMembers = Number.POSITIVE_INFINITY): Members | JsonFault {
@@ -47,13 +35,11 @@ export function scanMembers(bytes: Uint8Array, maxMembers = Number.POSITIVE_INFI
     if (bytes[at] !== 0x22) return { fault: 'not-json', at }
     if (offsets.length === 4 * maxMembers) return { fault: 'too-many-members', at }
     const key = at + 1
-    const keyEnd = skipString(bytes, key) - 1
-    if (keyEnd < 0) return { fault: 'not-json', at: bytes.length }
-    if (isIntricate(bytes, key, keyEnd)) {
-      if (decodeString(bytes, key, keyEnd) === undefined) return { fault: 'not-json', at: key }
-      escapedKeys = true
-    }
-    at = skipSpace(bytes, keyEnd + 1)
+    const afterKey = endOfString(bytes, key)
+    if (afterKey < 0) return { fault: 'not-json', at: ~afterKey }
+    const keyEnd = afterKey - 1
+    if (hasBackslash(bytes, key, keyEnd)) escapedKeys = true
+    at = skipSpace(bytes, afterKey)
     if (bytes[at] !== 0x3a) return { fault: 'not-json', at }
     const value = skipSpace(bytes, at + 1)
     const valueEnd = skipValue(bytes, value)
@@ -89,10 +75,10 @@ export function memberCount(members: Members): number {
 /** The key of member `index`, decoded. */
 export function keyAt(members: Members, index: number): string {
   const { bytes, offsets } = members
-  return decodeString(bytes, offsets[4 * index]!, offsets[4 * index + 1]!) ?? ''
+  return decodeString(bytes, offsets[4 * index]!, offsets[4 * index + 1]!)
 }
 
-/** The value of member `index` if it is a well-formed string. */
+/** The value of member `index` if it is a string. */
 export function stringAt(members: Members, index: number): string | undefined {
   const { bytes, offsets } = members
   const start = offsets[4 * index + 2]!
@@ -162,9 +148,8 @@ function findDuplicateByName(members: Members): number {
   return -1
 }
 
-/** Whether a string has escapes, or (invalid) control characters. */
-function isIntricate(bytes: Uint8Array, start: number, end: number): boolean {
-  for (let at = start; at < end; at++) if (bytes[at] === 0x5c || bytes[at]! < 0x20) return true
+function hasBackslash(bytes: Uint8Array, start: number, end: number): boolean {
+  for (let at = start; at < end; at++) if (bytes[at] === 0x5c) return true
   return false
 }
 
@@ -175,15 +160,4 @@ function equalRanges(bytes: Uint8Array, one: number, other: number, length: numb
 
 function equalsAscii(bytes: Uint8Array, start: number, end: number, text: string): boolean {
   return end - start === text.length && readsAt(bytes, start, text)
-}
-
-/** The text between two quotes; undefined if it is malformed: a lenient provider could read another name. */
-function decodeString(bytes: Uint8Array, start: number, end: number): string | undefined {
-  const text = decodeText(bytes, start, end)
-  if (!isIntricate(bytes, start, end)) return text
-  try {
-    return parseJson(`"${text}"`) as string
-  } catch {
-    return undefined
-  }
 }

@@ -1,3 +1,5 @@
+import { endOfString } from './end-of-string.ts'
+
 const QUOTE = 0x22
 const BACKSLASH = 0x5c
 const COMMA = 0x2c
@@ -33,8 +35,8 @@ export function skipSpace(bytes: Uint8Array, at: number): number {
 }
 
 /**
- * Index after the string whose opening quote is before `at`; `~position` if the string does not end. The contents are not validated: they
- * concern only client and provider, and do not affect where the string ends.
+ * Index after the string whose opening quote is before `at`; `~position` if the string does not end. The contents are not validated
+ * (`endOfString`): they do not affect where the string ends.
  */
 export function skipString(bytes: Uint8Array, at: number): number {
   const { length } = bytes
@@ -57,7 +59,7 @@ export function skipString(bytes: Uint8Array, at: number): number {
 /** Index after the JSON value that starts at `at`; `~position` of the first byte that cannot belong to JSON. */
 export function skipValue(bytes: Uint8Array, at: number): number {
   const byte = bytes[at]
-  if (byte === QUOTE) return skipString(bytes, at + 1)
+  if (byte === QUOTE) return endOfString(bytes, at + 1)
   if (byte === OPEN_BRACE || byte === OPEN_BRACKET) return skipContainer(bytes, at)
   return skipScalar(bytes, at)
 }
@@ -81,7 +83,7 @@ function skipContainer(bytes: Uint8Array, at: number): number {
       at++
     } else if (state === KEY || state === KEY_OR_END) {
       if (byte === QUOTE) {
-        at = skipString(bytes, at + 1)
+        at = endOfString(bytes, at + 1)
         if (at < 0) return at
         state = AFTER_KEY
       } else {
@@ -100,7 +102,7 @@ function skipContainer(bytes: Uint8Array, at: number): number {
       if (--depth === 0) return at
       state = AFTER_VALUE
     } else {
-      at = byte === QUOTE ? skipString(bytes, at + 1) : skipScalar(bytes, at)
+      at = byte === QUOTE ? endOfString(bytes, at + 1) : skipScalar(bytes, at)
       if (at < 0) return at
       state = AFTER_VALUE
     }

@@ -1,5 +1,5 @@
 import type { Steps } from '#base/in-slices.ts'
-import { endOfLastPiece, endOfLongString, endOfNearString, isLastPiece, NEAR_BYTES } from './end-of-string.ts'
+import { endOfLongString, endOfString } from './end-of-string.ts'
 import { decodeLongString, decodeString, PIECE_BYTES } from './json-pieces.ts'
 import { decodeLatin1 } from './native.ts'
 import { skipSpace, skipValue } from './skip-value.ts'
@@ -13,6 +13,7 @@ export const MAX_PARTS = 350_000
 
 /** Up to this many keys are compared with each other; more go into a set. */
 const FEW_KEYS = 8
+const SHORT_KEY_BYTES = 384
 
 /** Bytes of ASCII below 0x80 without a backslash are their own text. */
 const PLAIN_KEY = /^[\x20-\x5b\x5d-\x7f]*$/
@@ -88,8 +89,8 @@ export class Tape {
       let end: number
       this.#push(next, 0, 0)
       if (first === 0x22) {
-        end = endOfNearString(bytes, next + 1)
-        if (end < 0) end = isLastPiece(bytes, ~end) ? endOfLastPiece(bytes, ~end) : yield* endOfLongString(bytes, ~end)
+        end = this.#endOfPiece(next + 1)
+        if (end < 0) end = yield* endOfLongString(bytes, ~end)
       } else if (first === 0x7b || first === 0x5b) {
         if (open.length === MAX_DEPTH) throw new Unreadable('not-json', next)
         this.#count(next)
@@ -136,8 +137,13 @@ export class Tape {
   #readKey(start: number): number {
     const { bytes } = this
     if (bytes[start] !== 0x22) throw new Unreadable('not-json', start)
-    const end = endOfNearString(bytes, start + 1)
+    const end = this.#endOfPiece(start + 1)
     return end < 0 ? end : this.#endKey(start, end)
+  }
+
+  /** The position after a string that ends in its first piece, otherwise where `endOfLongString` goes on. */
+  #endOfPiece(start: number): number {
+    return endOfString(this.bytes, start, Math.min(start + PIECE_BYTES, this.bytes.length))
   }
 
   *#readLongKey(start: number, from: number): Steps<number> {
@@ -181,7 +187,7 @@ export class Tape {
     let isLong = false
     for (let key = first; key < length; key = at[key + 5]!) {
       count++
-      if (at[key + 1]! - at[key]! > NEAR_BYTES) isLong = true
+      if (at[key + 1]! - at[key]! > SHORT_KEY_BYTES) isLong = true
       if (mayEscape && this.#hasBackslash(key)) hasEscapes = true
     }
     if (hasEscapes) this.hasEscapedKeys = true

@@ -57,7 +57,7 @@ function* withoutCacheScopes(body: Uint8Array): Steps<Uint8Array> {
   // Most bodies have none, and a long one takes long to parse.
   if (!SCOPES.some((each) => hasText(body, each))) return body
   const document = yield* parseInSteps(body)
-  // Malformed escapes: the provider refuses the body.
+  // A key occurs twice, or there are too many parts.
   if (!(document instanceof JsonValue)) return body
   const pace = new Pace()
   return yield* spliceInSteps(body, yield* findCacheScopes(document, pace), pace)

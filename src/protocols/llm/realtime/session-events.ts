@@ -39,8 +39,7 @@ export class SessionEvents {
       if (this.#unreported !== undefined && OUTPUT.test(type)) addOutput(members, type, this.#unreported)
       return false
     }
-    const event = parse(message)
-    if (event === undefined) return false
+    const event = parseJson(decodeText(message, 0, message.length))
     if (items !== undefined) tellItems(type, event, items)
     if (read?.(event, this.#facts) !== true) return false
     if (type === 'response.done') this.#unreported?.reported(textAt(objectAt(event, 'response'), 'id') ?? '')
@@ -130,12 +129,3 @@ function addUsage(usage: unknown, facts: LlmFacts): boolean {
 }
 
 const TOKEN_NAMES = Object.keys(NO_TOKENS) as (keyof LlmTokens)[]
-
-/** Undefined for malformed escapes, which the scan does not detect. */
-function parse(message: Uint8Array): unknown {
-  try {
-    return parseJson(decodeText(message, 0, message.length))
-  } catch {
-    return undefined
-  }
-}

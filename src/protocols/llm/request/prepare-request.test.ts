@@ -166,6 +166,22 @@ const refusals: LlmRefusal[] = [
   ['no model', '{"messages":[]}', {}, 400, 'llm-model-missing', 'model is required'],
   ['model is no string', '{"model":4}', {}, 400, 'llm-model-missing', 'model is required'],
   ['bad JSON', '{"model":"m",}', {}, 400, 'llm-body-invalid', 'invalid request body: not JSON at byte 13'],
+  [
+    'a broken escape',
+    '{"model":"m","a":[{"b":"\\x"}]}',
+    {},
+    400,
+    'llm-body-invalid',
+    'invalid request body: not JSON at byte 24',
+  ],
+  [
+    'a line feed in a string',
+    '{"model":"m","a":"b\n"}',
+    {},
+    400,
+    'llm-body-invalid',
+    'invalid request body: not JSON at byte 19',
+  ],
   ['no body', undefined, {}, 400, 'llm-body-invalid', 'invalid request body: a JSON object is required'],
   ['empty', '', {}, 400, 'llm-body-invalid', 'invalid request body: a JSON object is required'],
   ['no object', '[1]', {}, 400, 'llm-body-invalid', 'invalid request body: a JSON object is required'],
@@ -231,6 +247,18 @@ test('an option of usage in another case does not hide usage from limits', () =>
   const body = '{"model":"m","stream":true,"stream_options":{"include_usage":true,"Include_Usage":false}}'
   const { text } = sent(body, { reads: { tokens: true } })
   expect(text).toBe('{"model":"m","stream":true,"stream_options":{"include_usage":true}}')
+})
+
+test('a body that is not UTF-8 is refused with the byte', () => {
+  const body = Buffer.from('{"model":"m","user":"\xe9"}', 'latin1')
+  expect(refused(body, {}).body).toContain('"invalid request body: not JSON at byte 21"')
+})
+
+test('Detect forwards what is not JSON', () => {
+  const ai = { routes: { '*': 'Detect' } } as const
+  for (const body of ['{"model":"a', '{"model":"a","b":"\n"}', '{"model":"a","b":"\\x"}']) {
+    expect(sent(body, { ai })).toMatchObject({ text: undefined, facts: { requestModel: '' } })
+  }
 })
 
 test('Detect finds nothing in an ambiguous body', () => {

@@ -14,16 +14,10 @@ import { isGuardedFormat } from '../guards/guarded-format.ts'
 import { BodyEdits } from '../json/edit-members.ts'
 import { type ExactNames, findCaseVariant } from '../json/exact-names.ts'
 import { parseInSteps } from '../json/json-document.ts'
+import { findInvalidUtf8 } from '../json/native.ts'
 import { runForBody } from '../json/run-for-body.ts'
-import {
-  findMember,
-  type JsonFault,
-  MAX_MEMBERS,
-  type Members,
-  scanMembers,
-  stringAt,
-  valueIs,
-} from '../json/scan-members.ts'
+import { findMember, MAX_MEMBERS, type Members, scanMembers, stringAt, valueIs } from '../json/scan-members.ts'
+import type { JsonFault } from '../json/unreadable.ts'
 import { readCountablePrompt } from '../messages/countable-prompt.ts'
 import { enrichConversation } from '../messages/request.ts'
 import { isOfMessagesClient } from '../model-lists/messages-client.ts'
@@ -237,7 +231,7 @@ function prepareTyped(
   // A coding of the client was decoded before; this one is from a policy.
   const coding = exchange.request.joined('content-encoding')
   if (coding !== undefined && coding !== 'identity') return refuse(type, 'content-coding-unsupported')
-  const received = scanExactly(input.body, settings.members)
+  const received = readMembers(input.body, settings.members)
   if ('fault' in received) return refuseFault(type, received)
 
   const members = rescan(received, settings.body && applyBodySettings(settings.body, received, exchange))
@@ -373,6 +367,12 @@ function* prepareCount(type: ClientFormat, body: Uint8Array, facts: LlmFacts): S
 }
 
 const NO_BODY: JsonFault = { fault: 'not-an-object', at: 0 }
+
+/** The members of a body that must be JSON, whatever its provider would make of it. */
+function readMembers(body: Uint8Array, names: ExactNames): Members | JsonFault {
+  const invalid = findInvalidUtf8(body)
+  return invalid < 0 ? scanExactly(body, names) : { fault: 'not-json', at: invalid }
+}
 
 /** The members of a body in which every relevant name is unambiguous (decision B29). */
 function scanExactly(body: Uint8Array, names: ExactNames): Members | JsonFault {

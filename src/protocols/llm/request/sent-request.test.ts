@@ -70,10 +70,6 @@ test('the prompt has the configured messages, and masks in place of masked text'
   expect(prompt[1]?.content).not.toContain('secret')
 })
 
-test('a prompt with a broken escape is ignored', () => {
-  expect(requestOf('{"model":"m","messages":[{"role":"user","content":"\\q"}]}', {}).prompt).toEqual([])
-})
-
 const NUMBERS: readonly NumberParameter[] = [
   'temperature',
   'top_p',

@@ -111,13 +111,8 @@ const READ: Readonly<Record<PromptMember, (value: unknown) => readonly PromptEnt
   input: readInput,
 }
 
-/** Undefined for text with malformed escapes, which the scan does not detect. */
 function parseValue(value: Uint8Array): unknown {
-  try {
-    return parseJson(decodeText(value, 0, value.length))
-  } catch {
-    return undefined
-  }
+  return parseJson(decodeText(value, 0, value.length))
 }
 
 function readSystem(value: unknown): PromptEntry[] {
