@@ -33,6 +33,10 @@ export const COLLECTIONS: Readonly<Record<string, Filled | PeerFilled>> = {
   'protocols/a2a/rewrite-card addresses': 'message',
   'protocols/a2a/rewrite-card own': 'message',
   'protocols/a2a/rewrite-card signatures': 'message',
+  'protocols/llm/completions/form-change #choices': {
+    bound: 'the limit of bodies',
+    flood: 'src/protocols/llm/completions/form-change.test.ts',
+  },
   'protocols/llm/guards/ask-service asked': 'work',
   'protocols/llm/guards/many-texts #open': 'message',
   'protocols/llm/guards/many-texts #parts': 'message',
@@ -203,6 +207,10 @@ export const COLLECTIONS: Readonly<Record<string, Filled | PeerFilled>> = {
   'protocols/llm/json/member-reader #kept': {
     bound: '64 KiB or what is kept, and the memory for bodies',
     flood: FLOODS,
+  },
+  'protocols/llm/messages/form-change #blocks': {
+    bound: 'the limit of bodies',
+    flood: 'src/protocols/llm/messages/form-change.test.ts',
   },
   'protocols/llm/messages/countable-prompt texts': 'message',
   'protocols/llm/answer/kept-answer #texts': { bound: 'what is kept, and the memory for bodies', flood: FLOODS },

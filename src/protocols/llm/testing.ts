@@ -8,13 +8,13 @@ import type { Abort, BodySink, BodySource } from '#net/stream.ts'
 import { roomFor } from '#net/testing/room-for.ts'
 import { exchangeWith } from '#policies/shared/testing.ts'
 import { inOneTurn } from '#test/support/in-one-turn.ts'
+import type { NativeRequest } from './answer/form-change.ts'
 import { KeptAnswer } from './answer/kept-answer.ts'
 import { observeResponse } from './answer/read-response.ts'
 import type { Guard } from './guards/guard.ts'
 import type { RouteType } from './policy-schema.ts'
 import { TokenAccount } from './tokens/token-account.ts'
 import type { AnswerSink } from './translation/answer-sink.ts'
-import type { NativeRequest } from './translation/other-form.ts'
 
 /** What the client gets. */
 export class Collector implements BodySink {

@@ -7,18 +7,21 @@ import type { Head } from '#net/http/head.ts'
 import { isEventStream, isFrameStream } from '#net/http/response-rules.ts'
 import type { Abort, BodySink } from '#net/stream.ts'
 import type { AnswerFailure, AnswerFilter } from '../../backend-protocol.ts'
+import { completionsForms } from '../completions/form-change.ts'
 import { FrameAnswer } from '../detect/frame-answer.ts'
 import type { Guard } from '../guards/guard.ts'
 import { guardResponse } from '../guards/guard-response.ts'
 import { isErrorGuard } from '../guards/guarded-refusal.ts'
+import { JsonValue, parseDocument } from '../json/json-document.ts'
 import type { ObjectFault } from '../json/member-reader.ts'
+import { findMember, type Members, scanMembers, valueAt } from '../json/scan-members.ts'
+import { messagesForms } from '../messages/form-change.ts'
 import type { ResponsePlan } from '../request/prepare-request.ts'
 import { formatRefusal } from '../request/refuse.ts'
 import type { ClientFormat } from '../request/route-type.ts'
-import { OtherForm } from '../responses/other-form.ts'
+import { responsesForms } from '../responses/form-change.ts'
 import type { TokenAccount } from '../tokens/token-account.ts'
 import { ErrorAnswer } from '../translation/error-answer.ts'
-import { type NativeRequest, otherForm } from '../translation/other-form.ts'
 import { translateAnswer } from '../translation/translate-answer.ts'
 import { declareUtf8, forgetBytes, translateHead } from '../translation/translate-head.ts'
 import { refuseAnswer } from '../translation/whole-answer.ts'
@@ -26,7 +29,9 @@ import { answerReader, isSuccess, STREAMS } from './answer-formats.ts'
 import { CompressedAnswer, NoSink } from './compressed-answer.ts'
 import { DecodedAnswer } from './decoded-answer.ts'
 import { DecodedStream } from './decoded-stream.ts'
+import type { FormChange, NativeRequest } from './form-change.ts'
 import { JsonAnswer } from './json-answer.ts'
+import { OtherForm } from './other-form.ts'
 import { sentSecret } from './sent-secret.ts'
 import { StreamAnswer, type StreamAnswerOptions } from './stream-answer.ts'
 import { brokenStream, cutAnswer, reportedError, type StreamError, unusableAnswer } from './stream-error.ts'
@@ -76,9 +81,11 @@ function readResponse(plan: ResponsePlan, exchange: Exchange, tools: ReadingTool
   const { claim } = tools
   const { kept, maxBytes, account, native } = plan
   kept?.areValidFor(claim)
-  const isOther = native !== undefined && isOtherForm(native, response)
-  if (isOther && native.type === 'Responses') return observeOtherForm(plan, exchange, facts, native, tools)
-  const translation = plan.translation ?? (isOther ? otherForm(native) : undefined)
+  const forms = native && FORMS[native.type]
+  if (forms !== undefined && isOtherForm(native!, response)) {
+    return observeOtherForm(plan, exchange, facts, native!, forms, tools)
+  }
+  const { translation } = plan
   if (translation !== undefined) {
     const coding = codingOf(response)
     const isStream = isAnyStream(response)
@@ -128,12 +135,19 @@ function isOtherForm({ streamed }: NativeRequest, response: Head): boolean {
   return response.status === 200 && (streamed ? isJson(response) : isEventStream(response))
 }
 
-/** The filter for a response of the responses API in the form that the client did not ask for. */
+const FORMS: Partial<Record<ClientFormat, FormChange>> = {
+  Completions: completionsForms,
+  Messages: messagesForms,
+  Responses: responsesForms,
+}
+
+/** The filter for an answer in the form that the client did not ask for. */
 function observeOtherForm(
   plan: ResponsePlan,
   exchange: Exchange,
   facts: LlmFacts,
-  { streamed }: NativeRequest,
+  { type, streamed, body }: NativeRequest,
+  forms: FormChange,
   tools: ReadingTools,
 ): AnswerFilter {
   const { claim } = tools
@@ -142,19 +156,29 @@ function observeOtherForm(
   const [coding, isStream] = [codingOf(response), isAnyStream(response)]
   forgetBytes(response)
   response.set('content-type', streamed ? 'text/event-stream' : 'application/json')
-  const plain = observePlain({ ...plan, hidesUsage: false }, exchange, facts, claim, true)!
-  const filter = new OtherForm({
-    ...{ streamed, claim, maxBytes },
-    inner: account === undefined ? plain : sampled(plain, account, claim),
+  const includesUsage = type === 'Completions' && asksForUsage(body)
+  const hidesUsage = type === 'Completions' && !includesUsage
+  const form = new OtherForm({
+    ...{ type, forms, streamed, includesUsage, claim, maxBytes },
+    inner: observePlain({ ...plan, hidesUsage }, exchange, facts, claim, true)!,
     secret: () => sentSecret(exchange),
     whenOver: (stop) => exchange.context.whenOver(stop),
     failed: (type) => {
       facts.errorType = type
     },
   })
+  const filter = account === undefined ? form : sampled(form, account, claim)
   if (coding === undefined) return filter
-  const refusal = refuseAnswer({ type: 'Responses' }, 502, UNREADABLE_CODING)
+  const refusal = refuseAnswer({ type }, 502, UNREADABLE_CODING)
   return decoded(filter, { exchange, tools, coding, isStream, maxBytes, refusal })
+}
+
+/** @param body of the client */
+function asksForUsage(body: Uint8Array): boolean {
+  const members = scanMembers(body)
+  const index = 'fault' in members ? -1 : findMember(members, 'stream_options')
+  const options = index < 0 ? undefined : parseDocument(valueAt(members as Members, index))
+  return options instanceof JsonValue && options.get('include_usage')?.isTrue === true
 }
 
 function isJson(response: Head): boolean {

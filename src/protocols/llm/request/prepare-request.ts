@@ -6,6 +6,7 @@ import type { Refusal } from '#exchange/outcome.ts'
 import { refuseLargeBody } from '#exchange/refuse-large-body.ts'
 import type { Head } from '#net/http/head.ts'
 import type { AiPlan, AiProviderPlan } from '../ai-plan.ts'
+import type { NativeRequest } from '../answer/form-change.ts'
 import { KeptAnswer } from '../answer/kept-answer.ts'
 import { enrichMessages, moveMaxTokens, requestUsage } from '../completions/request.ts'
 import type { Guard } from '../guards/guard.ts'
@@ -31,7 +32,6 @@ import { TokenAccount } from '../tokens/token-account.ts'
 import { NATIVE_DIALECTS } from '../translation/dialects.ts'
 import { dropForeignThoughts, mayHaveForeignThoughts } from '../translation/drop-foreign-thoughts.ts'
 import { foreignFields } from '../translation/foreign-fields.ts'
-import type { NativeRequest } from '../translation/other-form.ts'
 import { DIGESTS } from '../translation/translate-head.ts'
 import { type AnswerTranslation, type TranslatedRequest, translateInSteps } from '../translation/translate-request.ts'
 import { applyBodySettings } from './body-settings.ts'
@@ -322,7 +322,7 @@ function* writeRequest(
 }
 
 function completeSent(
-  { provider, type, conversion, model, hidesUsage, asksStream }: FinalCall,
+  { provider, type, conversion, hidesUsage, asksStream }: FinalCall,
   call: Partial<LlmFacts>,
   final: Uint8Array,
   { body, translated }: WrittenRequest,
@@ -345,7 +345,7 @@ function completeSent(
     kept,
     account,
     translation: translated && inForm(translated.answer, asksStream),
-    native: translated === undefined ? { type, streamed: asksStream, model, body: input.body! } : undefined,
+    native: translated === undefined ? { type, streamed: asksStream, body: input.body! } : undefined,
     guards: isGuardedFormat(type) ? (provider.settings.guards?.response ?? NO_GUARDS) : NO_GUARDS,
     maxBytes: input.maxKept,
   }

@@ -8,17 +8,22 @@ import { ForwardingSink } from '#net/body/forwarding-sink.ts'
 import { HeldBytes } from '#net/body/held-bytes.ts'
 import type { Abort, BodySink } from '#net/stream.ts'
 import type { AnswerFailure, AnswerFilter } from '../../backend-protocol.ts'
-import type { SentSecret } from '../answer/sent-secret.ts'
-import { brokenStream, classifyError, reportedError, unusableAnswer } from '../answer/stream-error.ts'
-import { JsonValue, parseDocument, parseInSteps } from '../json/json-document.ts'
+import { JsonValue, parseInSteps } from '../json/json-document.ts'
 import { decodeText, encodeText } from '../json/native.ts'
 import { runForBody } from '../json/run-for-body.ts'
+import type { ClientFormat } from '../request/route-type.ts'
 import { SseEvents } from '../sse/sse-events.ts'
 import { readReportedError } from '../translation/read-error.ts'
 import { refuseAnswer } from '../translation/whole-answer.ts'
-import { writeResponseStream } from './response-stream.ts'
+import { type Collected, type FormChange, type StreamCollector, TOO_LARGE } from './form-change.ts'
+import type { SentSecret } from './sent-secret.ts'
+import { brokenStream, classifyError, reportedError, unusableAnswer } from './stream-error.ts'
 
 export interface OtherFormOptions {
+  readonly type: ClientFormat
+  readonly forms: FormChange
+  /** The client wants a last event with usage, where its API has one. */
+  readonly includesUsage: boolean
   /** The client asked for a stream, and its provider sent a whole response; otherwise it is the reverse. */
   readonly streamed: boolean
   readonly claim: BodyClaim
@@ -34,10 +39,7 @@ export interface OtherFormOptions {
   readonly whenOver: (stop: () => void) => void
 }
 
-/**
- * A response in the form that the client asked for, if a provider with the same API sent the other one. Nothing is lost: the last event of a
- * stream has the whole response.
- */
+/** A response in the form that the client asked for, if a provider with the same API sent the other one. Nothing of it is lost. */
 export class OtherForm implements AnswerFilter {
   readonly changesLength = true
   readonly mayRefuse = true
@@ -72,16 +74,15 @@ export class OtherForm implements AnswerFilter {
   }
 
   into(sink: BodySink): BodySink {
-    const { inner, streamed, claim, maxBytes, whenOver } = this.#options
+    const { inner, streamed, forms, claim, maxBytes, whenOver } = this.#options
     const out = inner.into(sink)
     const results: Results = {
-      found: (response) => send(response.json, out),
+      found: (collected) => this.#take(collected, out),
       foundWhole: (response) => this.#sendStream(response, out),
       cancelled: () => {
         this.#isOver = true
       },
-      reported: (error) => this.#refuseReported(error),
-      unusable: (what) => this.#refuse(502, what, unusableAnswer(what), 'invalid_response'),
+      unusable: (what) => this.#refuseUnusable(what),
       cut: (why) => this.#refuse(502, CUT, { ...brokenStream(why), cut: undefined }, why),
       isOver: () => this.#isOver,
       whenOver,
@@ -94,30 +95,44 @@ export class OtherForm implements AnswerFilter {
         if (isEarly) this.#cancel?.()
       },
     }
-    return streamed ? new WholeSink(out, claim, maxBytes, results) : new StreamSink(out, claim, maxBytes, results)
+    const limits = { claim, maxBytes }
+    return streamed ? new WholeSink(out, limits, results) : new StreamSink(out, forms, limits, results)
   }
 
-  /** Yields between events. */
+  #take(collected: Collected, out: BodySink): void {
+    if (collected.kind === 'whole') send(collected.body, out)
+    else if (collected.kind === 'error') this.#refuseReported(collected.error)
+    else this.#refuseUnusable(collected.what)
+  }
+
+  #refuseUnusable(what: string): void {
+    this.#refuse(502, what, unusableAnswer(what), 'invalid_response')
+  }
+
+  /** Yields between pieces. */
   *#sendStream(response: JsonValue, out: BodySink): Steps<void> {
-    for (const event of writeResponseStream(response)) {
+    const { forms, includesUsage } = this.#options
+    if (response.get('error') !== undefined) return this.#refuseReported(parseJson(decodeText(response.json)))
+    const fault = forms.faultOf(response)
+    if (fault !== undefined) return this.#refuseUnusable(fault)
+    for (const piece of forms.writeStream(response, includesUsage)) {
       if (this.#isOver) return
-      send(encodeText(event), out)
+      send(typeof piece === 'string' ? encodeText(piece) : piece, out)
       yield
     }
   }
 
   /** @param reported an object with an error of the provider */
-  #refuseReported(reported: JsonValue): void {
-    const error = parseJson(decodeText(reported.json))
-    const { status, message } = readReportedError(error)
-    const { type } = classifyError((error as { readonly error?: unknown }).error ?? error)
+  #refuseReported(reported: unknown): void {
+    const { status, message } = readReportedError(reported)
+    const { type } = classifyError((reported as { readonly error?: unknown }).error ?? reported)
     this.#refuse(status, message, reportedError({ type, status }), type)
   }
 
   #refuse(status: number, message: string, failure: AnswerFailure, type: string): void {
-    const { secret, failed } = this.#options
+    const { type: format, secret, failed } = this.#options
     this.#failure = failure
-    this.refusal = refuseAnswer({ type: 'Responses' }, status, secret()?.hideIn(message) ?? message)
+    this.refusal = refuseAnswer({ type: format }, status, secret()?.hideIn(message) ?? message)
     failed(type)
   }
 }
@@ -131,10 +146,9 @@ const CUT = "the provider's response ended before it was complete"
 /** What a sink has found. `finish` follows. */
 interface Results {
   /** In a stream. */
-  found(response: JsonValue): void
+  found(collected: Collected): void
   /** Without one. */
   foundWhole(response: JsonValue): Steps<void>
-  reported(error: JsonValue): void
   unusable(what: string): void
   cut(why: Abort | 'incomplete'): void
   /** @param isEarly the provider has not ended its response */
@@ -185,20 +199,29 @@ abstract class FormSink extends ForwardingSink {
   protected abstract close(why: Abort | 'incomplete'): Promise<void> | undefined
 }
 
-const ERROR = /^(?:error|response\.failed)$/
-const LAST = /^response\.(?:completed|incomplete|cancelled)$/
+interface Limits {
+  readonly claim: BodyClaim
+  readonly maxBytes: number
+}
 
 /** How long the end of a stream may follow its last event. Then the connection is not used again. */
 const TAIL_MS = 1000
 
-/** Finds the whole response in a stream. */
+/** Reads a stream as a whole answer. */
 class StreamSink extends FormSink {
   readonly #events: SseEvents
+  readonly #collector: StreamCollector
+  #kept = 0
   #isFound = false
+  #isUnusable = false
   #tail: { cancel(): void } | undefined
 
-  constructor(sink: BodySink, claim: BodyClaim, maxBytes: number, results: Results) {
+  constructor(sink: BodySink, forms: FormChange, { claim, maxBytes }: Limits, results: Results) {
     super(sink, results)
+    this.#collector = forms.collector((length) => {
+      this.#kept += length
+      return this.#kept <= maxBytes && claim.take(length)
+    })
     const receiver = {
       event: (name: string, data: Uint8Array) => this.#read(name, data),
       overlong: () => this.#refuseLong(),
@@ -210,6 +233,7 @@ class StreamSink extends FormSink {
     if (this.#isFound) return
     this.#events.push(buffer, start, end)
     if (!this.#isFound || this.results.isOver()) return
+    if (this.#isUnusable) return this.results.finish(true)
     this.#tail = clock.after(TAIL_MS, () => this.results.finish(true))
     this.results.whenOver(() => this.#tail?.cancel())
   }
@@ -217,19 +241,20 @@ class StreamSink extends FormSink {
   protected close(why: Abort | 'incomplete'): undefined {
     this.#tail?.cancel()
     if (!this.#isFound) this.#events.end()
+    // A complete answer is one, however its stream ends.
+    if (!this.#isFound) this.#take(this.#collector.end())
     if (!this.#isFound) this.results.cut(why)
   }
 
   #read(name: string, data: Uint8Array): void {
-    if (this.#isFound || (name !== '' && !LAST.test(name) && !ERROR.test(name))) return
-    const event = parseDocument(data)
-    if (!(event instanceof JsonValue)) return
-    const type = name === '' ? (event.get('type')?.text ?? '') : name
-    const response = event.get('response')
-    const isError = ERROR.test(type)
-    this.#isFound = isError || (LAST.test(type) && response !== undefined)
-    if (isError) this.results.reported(response ?? event)
-    else if (this.#isFound) this.results.found(response!)
+    if (!this.#isFound) this.#take(this.#collector.event(name, data))
+  }
+
+  #take(collected: Collected | undefined): void {
+    if (collected === undefined) return
+    this.#isFound = true
+    this.#isUnusable = collected.kind === 'unusable'
+    this.results.found(collected)
   }
 
   #refuseLong(): void {
@@ -244,14 +269,14 @@ class StreamSink extends FormSink {
 class WholeSink extends FormSink {
   readonly #held: HeldBytes
 
-  constructor(sink: BodySink, claim: BodyClaim, maxBytes: number, results: Results) {
+  constructor(sink: BodySink, { claim, maxBytes }: Limits, results: Results) {
     super(sink, results)
     this.#held = new HeldBytes(claim, maxBytes)
   }
 
   protected push(buffer: Buffer, start: number, end: number): void {
     if (this.#held.appendWithin(buffer, start, end)) return
-    this.results.unusable('the response is too large')
+    this.results.found(TOO_LARGE)
     this.#held.drop()
     this.results.finish(true)
   }
@@ -264,8 +289,6 @@ class WholeSink extends FormSink {
   *#read(bytes: Uint8Array, why: Abort | 'incomplete'): Steps<void> {
     const response = yield* parseInSteps(bytes)
     if (!(response instanceof JsonValue)) this.results.cut(why)
-    else if (response.get('error') !== undefined) this.results.reported(response)
-    else if (response.get('output')?.kind !== 'array') this.results.unusable('the response has no output')
     else yield* this.results.foundWhole(response)
     this.#held.drop()
   }

@@ -1,8 +1,11 @@
 import { gzipSync } from 'node:zlib'
 import { expect, test } from 'vitest'
 import { translated } from '#test/support/translated-exchange.ts'
+import { type JsonValue, parseDocument } from '../json/json-document.ts'
+import { encode } from '../json/splice.ts'
 import type { RouteType } from '../policy-schema.ts'
 import type { ClientFormat } from '../request/route-type.ts'
+import { responsesForms } from '../responses/form-change.ts'
 import { pass } from '../testing.ts'
 
 const data = (event: object | string) => `data: ${typeof event === 'string' ? event : JSON.stringify(event)}\n\n`
@@ -73,7 +76,7 @@ function answered(
   request: object = {},
   coding: object = {},
 ) {
-  const native = { type, streamed, model: 'm', body: new TextEncoder().encode(JSON.stringify(request)) }
+  const native = { type, streamed, body: new TextEncoder().encode(JSON.stringify(request)) }
   const passed = pass(body, { type: type as RouteType, contentType, native, ...coding })
   const { response } = passed.exchange
   return { ...passed, contentType: response!.joined('content-type'), length: response!.joined('content-length') }
@@ -154,3 +157,31 @@ test.each<[provider: string, setting: keyof typeof SETTINGS, asked: object]>([
     expect(contentType).toBe(value ? 'application/json' : SSE)
   },
 )
+
+test('a client that leaves before the end of a stream that it did not ask for is charged for what has arrived', () => {
+  const [, stream] = ANSWERS.Completions
+  const words = chunk({ content: 'some words of an answer '.repeat(20) })
+  const { facts } = answered(
+    'Completions',
+    false,
+    words + stream.slice(0, 200),
+    SSE,
+    {},
+    { counts: true, breaks: 'cancelled' },
+  )
+  expect(facts.outputTokens).toBeGreaterThan(50)
+  expect(facts.areTokensEstimated).toBe(true)
+})
+
+test('a whole answer leaves as a stream in short pieces, however long it is', () => {
+  const items = Array.from({ length: 20_000 }, (_, id) => ({
+    type: 'message',
+    id,
+    content: [{ type: 'output_text', text: 'a' }],
+  }))
+  const answer = encode(JSON.stringify({ id: 'x', output: items }))
+  const pieces = responsesForms.writeStream(parseDocument(answer) as JsonValue, false)
+  let longest = 0
+  for (const piece of pieces) longest = Math.max(longest, piece.length)
+  expect(longest).toBeLessThan(70_000)
+})

@@ -1,8 +1,8 @@
 import { gzipSync } from 'node:zlib'
 import { expect, test } from 'vitest'
 import { VirtualTime } from '#test/support/virtual-time.ts'
+import type { NativeRequest } from '../answer/form-change.ts'
 import { type Answer, pass } from '../testing.ts'
-import type { NativeRequest } from '../translation/other-form.ts'
 
 const text = { type: 'output_text', text: 'Ö "n" 1.0', annotations: [{ type: 'url_citation', url: 'u' }], logprobs: [] }
 const OUTPUT = [
@@ -24,7 +24,7 @@ const USAGE = { input_tokens: 9, output_tokens: 2, total_tokens: 11 }
 const WHOLE = `{"id":"resp_1","object":"response","created_at":1.0,"model":"m-1","status":"completed",\r\n "own":12345678901234567890,"output":${JSON.stringify(OUTPUT)},"usage":${JSON.stringify(USAGE)}}`
 
 function answered(streamed: boolean, body: string | Buffer, more: Answer = {}) {
-  const native: NativeRequest = { type: 'Responses', streamed, model: 'm', body: Buffer.from('{}') }
+  const native: NativeRequest = { type: 'Responses', streamed, body: Buffer.from('{}') }
   const contentType = streamed ? 'application/json' : 'text/event-stream'
   return pass(body, { type: 'Responses', contentType, native, ...more })
 }

@@ -1,0 +1,41 @@
+import type { JsonValue } from '../json/json-document.ts'
+import type { ClientFormat } from '../request/route-type.ts'
+
+/** A request whose provider speaks the dialect of the client. */
+export interface NativeRequest {
+  readonly type: ClientFormat
+  readonly streamed: boolean
+  /** The body of the client. */
+  readonly body: Uint8Array
+}
+
+/** Writes an answer of one dialect in its other form, with everything that it has. */
+export interface FormChange {
+  /** What a whole answer lacks, so that it is none; undefined: nothing. */
+  faultOf(answer: JsonValue): string | undefined
+  /** The events of a stream, in pieces. */
+  writeStream(answer: JsonValue, includesUsage: boolean): Iterable<string | Uint8Array>
+  /** @param hasRoom whether so many more units of text may be kept */
+  collector(hasRoom: (length: number) => boolean): StreamCollector
+}
+
+/** Reads a stream as a whole answer. */
+export interface StreamCollector {
+  /**
+   * @param name from the event line; empty if there is none
+   * @param data valid during the call
+   * @returns undefined: more events are needed
+   */
+  event(name: string, data: Uint8Array): Collected | undefined
+  /** The stream has ended. @returns undefined: it is incomplete */
+  end(): Collected | undefined
+}
+
+export type Collected =
+  | { readonly kind: 'whole'; readonly body: Uint8Array }
+  /** The provider reports an error, in this object. */
+  | { readonly kind: 'error'; readonly error: unknown }
+  | { readonly kind: 'unusable'; readonly what: string }
+
+export const TOO_LARGE: Collected = { kind: 'unusable', what: 'the response is too large' }
+export const NO_JSON: Collected = { kind: 'unusable', what: 'an event of the stream is not JSON' }

@@ -1,0 +1,125 @@
+import { expect, test } from 'vitest'
+import { TOO_LARGE } from '../answer/form-change.ts'
+import { collected, failedBy, streamOf } from '../answer/testing.ts'
+import { messagesForms } from './form-change.ts'
+
+/** Everything that a message may have, with members and blocks that the gateway does not know. */
+const WHOLE = {
+  ...{ id: 'x', type: 'message', role: 'assistant', model: 'm', own: [1], context_management: { applied_edits: [] } },
+  content: [
+    { type: 'thinking', thinking: 'so', signature: 'c2ln' },
+    { type: 'redacted_thinking', data: 'e' },
+    {
+      type: 'text',
+      text: 'Hm "é"',
+      citations: [{ type: 'char_location', cited_text: 'a' }, { type: 'page_location' }],
+      own: 1,
+    },
+    { type: 'text', text: '', citations: null },
+    { type: 'tool_use', id: 'c1', name: 'f', input: { a: 1, b: [] } },
+    { type: 'server_tool_use', id: 'c2', name: 'web_search', input: { query: 'q' } },
+    { type: 'web_search_tool_result', tool_use_id: 'c2', content: [{ type: 'web_search_result', url: 'u' }] },
+    { type: 'mcp_tool_use', id: 'c3', name: 'g', server_name: 's', input: {} },
+    { type: 'compaction', content: 'short' },
+    { type: 'own_block', text: 'whole' },
+  ],
+  ...{ stop_reason: 'tool_use', stop_sequence: null, container: { id: 'k' }, stop_details: { type: 'refusal' } },
+  usage: { input_tokens: 9, output_tokens: 2, cache_read_input_tokens: 1, server_tool_use: { web_search_requests: 1 } },
+}
+
+test('a whole message is the same after both changes of its form', () => {
+  const stream = streamOf(messagesForms, JSON.stringify(WHOLE))
+  expect(JSON.parse(collected(messagesForms, stream))).toEqual(WHOLE)
+})
+
+test('events have the form of their vendor', () => {
+  const events = streamOf(messagesForms, JSON.stringify(WHOLE))
+    .split('\n\n')
+    .slice(0, -1)
+    .map((block) => {
+      const [, name, data] = /^event: (.*)\ndata: (.*)$/.exec(block)!
+      const event = JSON.parse(data!)
+      expect(event.type).toBe(name)
+      return event
+    })
+  expect(events[0].message).toMatchObject({ id: 'x', content: [], stop_reason: null, stop_sequence: null, own: [1] })
+  expect(events[0].message.usage).toEqual({ ...WHOLE.usage, output_tokens: 0 })
+  expect(events.at(-2)).toEqual({
+    type: 'message_delta',
+    delta: { stop_reason: 'tool_use', stop_sequence: null, container: { id: 'k' }, stop_details: { type: 'refusal' } },
+    context_management: { applied_edits: [] },
+    usage: WHOLE.usage,
+  })
+  expect(events.at(-1)).toEqual({ type: 'message_stop' })
+  const ofBlock = (index: number) =>
+    events.filter((event) => event.index === index).map(({ type: _, index: __, ...rest }) => rest)
+  expect(ofBlock(0)).toEqual([
+    { content_block: { type: 'thinking', thinking: '', signature: '' } },
+    { delta: { type: 'thinking_delta', thinking: 'so' } },
+    { delta: { type: 'signature_delta', signature: 'c2ln' } },
+    {},
+  ])
+  expect(ofBlock(1)).toEqual([{ content_block: WHOLE.content[1] }, {}])
+  expect(ofBlock(2)).toEqual([
+    { content_block: { type: 'text', text: '', citations: [], own: 1 } },
+    { delta: { type: 'text_delta', text: 'Hm "é"' } },
+    { delta: { type: 'citations_delta', citation: { type: 'char_location', cited_text: 'a' } } },
+    { delta: { type: 'citations_delta', citation: { type: 'page_location' } } },
+    {},
+  ])
+  expect(ofBlock(4)).toEqual([
+    { content_block: { type: 'tool_use', id: 'c1', name: 'f', input: {} } },
+    { delta: { type: 'input_json_delta', partial_json: '{"a":1,"b":[]}' } },
+    {},
+  ])
+  expect(ofBlock(6)).toEqual([{ content_block: WHOLE.content[6] }, {}])
+  expect(ofBlock(8)[1]).toEqual({ delta: { type: 'compaction_delta', content: 'short' } })
+  expect(ofBlock(9)).toEqual([{ content_block: WHOLE.content[9] }, {}])
+})
+
+const event = (type: string, rest: object = {}) => `event: ${type}\ndata: ${JSON.stringify({ type, ...rest })}\n\n`
+const start = event('message_start', { message: { id: 'x', usage: { input_tokens: 9, output_tokens: 1 } } })
+const begin = event('content_block_start', { index: 0, content_block: { type: 'tool_use', input: {} } })
+const input = (text: string) =>
+  event('content_block_delta', { index: 0, delta: { type: 'input_json_delta', partial_json: text } })
+const stopped = event('message_delta', {
+  delta: { stop_reason: 'max_tokens' },
+  usage: { input_tokens: null, output_tokens: 5 },
+})
+const stop = event('message_stop')
+
+test('an input is joined from its pieces, with its numbers', () => {
+  const whole = collected(
+    messagesForms,
+    start + event('ping') + begin + input('{"a":1.0,"b":') + input('12345678901234567890}') + stopped + stop,
+  )
+  expect(whole).toContain('"input":{"a":1.0,"b":12345678901234567890}')
+  expect(JSON.parse(whole).usage).toEqual({ input_tokens: 9, output_tokens: 5 })
+})
+
+test('an input that was cut off stays a text', () => {
+  const whole = JSON.parse(collected(messagesForms, start + begin + input('{"a":') + stopped + stop))
+  expect(whole).toMatchObject({ stop_reason: 'max_tokens', content: [{ input: '{"a":' }] })
+})
+
+test('a message ends with its reason to stop, or with its last event', () => {
+  expect(JSON.parse(collected(messagesForms, start + stopped)).stop_reason).toBe('max_tokens')
+  expect(JSON.parse(collected(messagesForms, start + stop))).toMatchObject({ stop_reason: 'end_turn', content: [] })
+})
+
+test.each<[what: string, stream: string, fault: unknown]>([
+  ['no end', start + begin, undefined],
+  ['no beginning', stop, undefined],
+  ['no JSON', `${start}data: {\n\n`, { kind: 'unusable', what: 'an event of the stream is not JSON' }],
+  ['an error', start + event('error', { error: 1 }), { kind: 'error', error: { type: 'error', error: 1 } }],
+  ['an error by its member', start + event('x', { error: 1 }), { kind: 'error', error: { type: 'x', error: 1 } }],
+  ['an error by its line', 'event: error\ndata: {"message":"m"}\n\n', { kind: 'error', error: { message: 'm' } }],
+  ['a long message', start + begin + input('a'.repeat(1000)), { kind: 'unusable', what: 'the response is too large' }],
+  ['a flood of blocks', start + Array.from({ length: 30 }, (_, i) => begin.replace('0', `${i}`)).join(''), TOO_LARGE],
+])('%s is no message', (_, stream, fault) => {
+  expect(failedBy(messagesForms, stream, 1000)).toEqual(fault)
+})
+
+test('an object without content is no message', () => {
+  expect(() => streamOf(messagesForms, '{"content":"a"}')).toThrow('no content')
+})
