@@ -238,6 +238,10 @@ export const COLLECTIONS: Readonly<Record<string, Filled | PeerFilled>> = {
   'protocols/llm/json/edit-members #removed': 'message',
   'protocols/llm/json/write-json #pieces': 'message',
   'protocols/llm/json/removed-elements splices': 'message',
+  'protocols/llm/realtime/conversation #instructions': {
+    bound: '256 instructions that the provider has not confirmed',
+    flood: 'src/protocols/llm/realtime/conversation.test.ts',
+  },
   'protocols/llm/realtime/conversation #items': {
     bound: '1 MiB of items, which count as held text',
     flood: 'src/protocols/llm/realtime/conversation.test.ts',

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import type { GuardLoad } from '#exchange/guard-load.ts'
 import type { Guard } from '../guards/guard.ts'
 import type { PromptGuardRequestSpec } from '../guards/guard-schema.ts'
 import { answer, open, told } from './testing.ts'
@@ -35,6 +36,9 @@ const reference = (id: string) => ({ type: 'item_reference', id })
 const has = (text: string, more: ItemMore & { id: string }, type = 'added') => {
   return told({ type: `conversation.item.${type}`, previous_item_id: more.after ?? null, item: itemOf(text, more) })
 }
+/** The client creates an item, and the provider has it. */
+const created = (text: string, more: ItemMore & { id: string }) => [create(text, more), has(text, more)]
+const updated = (instructions: string) => told({ type: 'session.updated', session: { instructions } })
 const says = (id: string, after: string | null) => {
   const item = { id, type: 'message', role: 'assistant', content: [{ type: 'output_audio', transcript: 'hello' }] }
   return told({ type: 'conversation.item.added', previous_item_id: after, item })
@@ -50,22 +54,27 @@ const UNKNOWN = 'llm-body-invalid'
 async function outcomeOf(events: readonly (object | Buffer)[]): Promise<string | undefined> {
   const session = open(GUARDS)
   const sent = events.filter((event) => !(event instanceof Buffer)).length
-  for (const event of events) {
+  for (const [index, event] of events.entries()) {
+    if (index === events.length - 1) expect(errorsOf(session)).toEqual([])
     if (event instanceof Buffer) session.hears(event)
     else session.says(event)
     for (let turn = 0; turn < 3; turn++) await new Promise<void>((resolve) => setImmediate(resolve))
   }
-  const errors = session.down.map((text) => JSON.parse(text)).filter(({ type }) => type === 'error')
+  const errors = errorsOf(session)
   expect(session.up).toHaveLength(sent - errors.length)
-  expect(errors.length).toBeLessThan(2)
-  return errors[0]?.error.code
+  return errors[0]
+}
+
+function errorsOf({ down }: { readonly down: readonly string[] }): readonly string[] {
+  const events = down.map((text) => JSON.parse(text))
+  return events.filter(({ type }) => type === 'error').map(({ error }) => error.code)
 }
 
 test.each<[name: string, events: readonly (object | Buffer)[], outcome: string | undefined]>([
   ['at the beginning', [create('idden'), create('forb', { after: 'root' })], REJECTED],
   ['not at the beginning', [create('idden'), create('forb', { after: null })], undefined],
   ['behind an item', [create('forb', { id: 'a' }), create('x'), create('idden', { after: 'a' })], REJECTED],
-  ['behind another one', [create('forb'), create('x', { id: 'b' }), create('idden', { after: 'b' })], undefined],
+  ['behind another one', [create('forb'), ...created('x', { id: 'b' }), create('idden', { after: 'b' })], undefined],
   ['between two', [create('for', { id: 'a' }), create('den'), create('bid', { after: 'a' })], REJECTED],
   ['before one', [create('x', { id: 'a' }), create('idden'), create('forb', { after: 'a' })], REJECTED],
   ['a mask', [create('1'), create('k-', { after: 'root' })], REJECTED],
@@ -97,16 +106,90 @@ test.each<[name: string, events: readonly (object | Buffer)[], outcome: string |
   expect(await outcomeOf(events)).toBe(outcome)
 })
 
+const LONG = 'x'.repeat(300)
+const SYSTEM = { role: 'system' }
+const deleted = (item_id: string) => told({ type: 'conversation.item.deleted', item_id })
+
 test.each<[name: string, events: readonly (object | Buffer)[], outcome: string | undefined]>([
-  ['an item', [create('forb'), create('x', { id: 'b' }), create('idden'), remove('b')], REJECTED],
+  ['an item', [create('forb'), create('x'), create('idden')], REJECTED],
+  ['a long one', [create('forb'), create(LONG), create('idden')], REJECTED],
+  ['several', [create('forb'), create(LONG), create('y'), create(LONG), create('idden')], REJECTED],
+  ['some of them', [create('forb'), ...created('x', { id: 'x' }), create(LONG), create('idden')], undefined],
+  ['behind the place', [create('idden'), create(LONG, { after: 'root' }), create('forb', { after: 'root' })], REJECTED],
+  ['none: it is there', [create('forb'), ...created(LONG, { id: 'x' }), create('idden')], undefined],
+  [
+    'its text is that of another one, which is there',
+    [create('forb'), create('x'), create('x', { after: 'root' }), has('x', { id: 'p' }), create('idden')],
+    REJECTED,
+  ],
+  [
+    'another one, which is there, is told later',
+    [create('forb'), create('x'), heard('h', 'a'), create('idden')],
+    REJECTED,
+  ],
+  [
+    'its id is that of another one, which is there',
+    [create(LONG, { id: 'a' }), create('forb', { id: 'a' }), has('forb', { id: 'a' }), create('idden')],
+    REJECTED,
+  ],
+  [
+    'its id is that of one that was there',
+    [
+      create('forb'),
+      create('x', { id: 'a' }),
+      remove('a'),
+      create('x', { id: 'a' }),
+      has('x', { id: 'a' }),
+      create('idden'),
+    ],
+    REJECTED,
+  ],
+  ['a deletion', [...created('forb', { id: 'a' }), remove('a'), create('idden')], REJECTED],
+  [
+    'none: the item was deleted',
+    [...created('forb', { id: 'a' }), remove('a'), deleted('a'), create('idden')],
+    undefined,
+  ],
+  ['instructions', [instruct('forb'), instruct('x'), create('idden', SYSTEM)], REJECTED],
+  ['instructions before a response', [create('idden', SYSTEM), respond(undefined, 'forb')], REJECTED],
+  ['instructions before the input', [instruct('forb'), instruct('x'), respond([itemOf('idden', SYSTEM)])], REJECTED],
+  ['the first instructions', [instruct('x'), instruct('forb'), updated('forb'), create('idden', SYSTEM)], REJECTED],
+  ['none: others are told', [instruct('forb'), updated('y'), create('idden', SYSTEM)], REJECTED],
+])('what the provider may have refused does not part texts: %s', async (_, events, outcome) => {
+  expect(await outcomeOf(events)).toBe(outcome)
+})
+
+test('a reference to one of several items of an id is refused, until the provider tells which one is there', async () => {
+  const twice = [create('x', { id: 'a' }), create('y', { id: 'a' })]
+  expect(await outcomeOf([...twice, remove('a')])).toBe(UNKNOWN)
+  const done = has('y', { id: 'a' }, 'done')
+  expect(await outcomeOf([...twice, has('y', { id: 'a' }), done, remove('a')])).toBeUndefined()
+  const forb = [create('x', { id: 'a' }), create('forb', { id: 'a' }), has('forb', { id: 'a' }), create('z')]
+  expect(await outcomeOf([...forb, create('idden', { after: 'a' })])).toBe(REJECTED)
+})
+
+test('what depends on too much that the provider has not confirmed is refused', async () => {
+  const items = Array.from({ length: 33 }, (_, index) => create('x', { id: `i${index}` }))
+  expect(await outcomeOf([...items, create('y', { after: 'i15' })])).toBe(UNKNOWN)
+  expect(await outcomeOf([...items.slice(1), create('y', { after: 'i16' })])).toBeUndefined()
+  const instructions = Array.from({ length: 257 }, () => instruct('x'))
+  expect(await outcomeOf(instructions)).toBe(UNKNOWN)
+})
+
+test.each<[name: string, events: readonly (object | Buffer)[], outcome: string | undefined]>([
+  ['an item', [create('forb'), ...created('x', { id: 'b' }), create('idden'), remove('b')], REJECTED],
   [
     'an answer',
     [create('forb', { id: 'a' }), has('forb', { id: 'a' }), says('s', 'a'), create('idden'), remove('s')],
     REJECTED,
   ],
-  ['a long item', [create('forb'), create('x'.repeat(600), { id: 'b' }), create('idden'), remove('b')], REJECTED],
+  ['a long item', [create('forb'), ...created('x'.repeat(600), { id: 'b' }), create('idden'), remove('b')], REJECTED],
   ['nothing to join', [create('a'), create('b', { id: 'b' }), create('c'), remove('b')], undefined],
-  ['the first item', [create('forb', { id: 'a' }), create('x'), create('idden'), remove('a')], undefined],
+  [
+    'the first item',
+    [...created('forb', { id: 'a' }), ...created('x', { id: 'b' }), create('idden'), remove('a')],
+    undefined,
+  ],
   ['one twice', [create('a', { id: 'a' }), remove('a'), remove('a')], UNKNOWN],
   [
     'another role',
@@ -133,7 +216,7 @@ test.each<[name: string, events: readonly (object | Buffer)[], outcome: string |
 test.each(['system', 'developer', 'user', 'assistant'])(
   'texts of role %s are checked when one between them leaves',
   async (role) => {
-    const parts = [create('forb', { role }), create('x', { id: 'b', role }), create('idden', { role })]
+    const parts = [create('forb', { role }), ...created('x', { id: 'b', role }), create('idden', { role })]
     expect(await outcomeOf([...parts, remove('b')])).toBe(REJECTED)
   },
 )
@@ -143,7 +226,9 @@ test('results of tools are checked together', async () => {
     return { type: 'conversation.item.create', item: { id, type: 'function_call_output', call_id: 'c', output } }
   }
   expect(await outcomeOf([result('forb', 'a'), result('idden', 'b')])).toBe(REJECTED)
-  expect(await outcomeOf([result('forb', 'a'), result('x', 'b'), result('idden', 'c'), remove('b')])).toBe(REJECTED)
+  const confirmed = told({ type: 'conversation.item.created', item: result('x', 'b').item })
+  const between = [result('x', 'b'), confirmed]
+  expect(await outcomeOf([result('forb', 'a'), ...between, result('idden', 'c'), remove('b')])).toBe(REJECTED)
   expect(await outcomeOf([result('forb', 'a'), create('idden')])).toBeUndefined()
   const told2 = told({ type: 'conversation.item.created', item: result('forb', 'a').item })
   const unnamed = { type: 'conversation.item.create', item: { type: 'function_call_output', output: 'forb' } }
@@ -190,7 +275,11 @@ test('sound between texts does not separate them, and transcripts of a client ar
 test.each<[name: string, events: readonly (object | Buffer)[], outcome: string | undefined]>([
   ['instructions before an item', [instruct('forb'), create('idden', { role: 'system' })], REJECTED],
   ['an item before instructions', [create('idden', { role: 'system' }), instruct('forb')], REJECTED],
-  ['other instructions', [instruct('forb'), instruct('x'), create('idden', { role: 'system' })], undefined],
+  [
+    'other instructions',
+    [instruct('forb'), instruct('x'), updated('x'), create('idden', { role: 'system' })],
+    undefined,
+  ],
   [
     'settings without instructions',
     [instruct('forb'), { type: 'session.update', session: {} }, create('idden', { role: 'system' })],
@@ -285,6 +374,13 @@ test('rejected instructions are not in force', async () => {
   expect([session.up.length, session.down.length]).toEqual([3, 1])
 })
 
+function freeOf(load: GuardLoad): number {
+  let free = 0
+  for (let bytes = 2 ** 26; bytes >= 1; bytes /= 2) if (load.take(bytes)) free += bytes
+  load.give(free)
+  return free
+}
+
 test('the first items are forgotten, and an item that there is no memory for is refused', async () => {
   const session = open(GUARDS)
   const say = async (event: object) => {
@@ -293,7 +389,10 @@ test('the first items are forgotten, and an item that there is no memory for is 
     return session.down.length
   }
   const { guardLoad } = session.exchange.context
-  for (let i = 0; i < 1000; i++) await say(create('x'.repeat(600), { id: `i${i}` }))
+  for (let i = 0; i < 1000; i++) {
+    await say(create('x'.repeat(600), { id: `i${i}` }))
+    session.conversation!.added({ id: `i${i}`, previous: undefined, role: 'user', text: 'x'.repeat(600) })
+  }
   const free = 63 * 1024 * 1024
   expect([guardLoad.take(free), guardLoad.take(4096)]).toEqual([true, false])
   guardLoad.give(free)
@@ -304,8 +403,15 @@ test('the first items are forgotten, and an item that there is no memory for is 
   let taken = 0
   while (guardLoad.take(100)) taken += 100
   expect(await say(create('y', { id: 'y' }))).toBe(3)
-  expect(JSON.parse(session.down.at(-1)!).error.code).toBe('body-memory-exhausted')
+  expect(await say(instruct('y'))).toBe(4)
+  expect(errorsOf(session).slice(2)).toEqual(['body-memory-exhausted', 'body-memory-exhausted'])
   guardLoad.give(taken)
+  const most = freeOf(guardLoad)
+  await say(instruct('y'))
+  await say(instruct('z'))
+  expect(freeOf(guardLoad)).toBe(most - 2 * 258)
+  session.conversation!.instructed('z')
+  expect(freeOf(guardLoad)).toBe(most - 258)
   session.conversation!.drop()
   session.conversation!.drop()
   session.hears(heard('late', 'j1'))

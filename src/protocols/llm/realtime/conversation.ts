@@ -31,6 +31,14 @@ export type ConversationChange =
       readonly input: readonly ((() => Spoken) | { readonly id: string })[] | undefined
     }
 
+/**
+ * - `sent`: the provider has not confirmed it, and may have refused it.
+ * - `guessed`: the provider has confirmed it, or another one that looks the same.
+ * - `there`: the provider has confirmed it.
+ * - `leaving`: the client has deleted it, which the provider has not confirmed.
+ */
+type ItemState = 'sent' | 'guessed' | 'there' | 'leaving'
+
 /** An item of which the ends are kept. */
 interface Item {
   id: string | undefined
@@ -38,8 +46,7 @@ interface Item {
   readonly start: string
   readonly end: string
   readonly isWhole: boolean
-  /** The provider has confirmed it. One that the provider refuses is not there. */
-  isThere: boolean
+  state: ItemState
   /** It separates texts of other roles around it. */
   separates: boolean
 }
@@ -49,6 +56,9 @@ const ROLES: readonly TextRole[] = ['system', 'user', 'assistant', 'tool']
 /** The work for a check of two items, in characters. */
 const WORK_PER_CHECK = 1024
 
+/** So many neighbours, which depend on what the provider has refused, are checked at most. */
+const MAX_NEIGHBOURS = 256
+
 /** What an item takes in memory, besides its text. */
 const ITEM_BYTES = 256
 /** Of all items. The first ones are forgotten. */
@@ -56,13 +66,14 @@ const MAX_BYTES = 1_048_576
 
 /**
  * The items of a session in the order in which a model reads them. Clients can insert items between others, and delete those between: whatever
- * becomes neighbours is checked together.
+ * becomes neighbours is checked together, also without any number of items between that the provider may have refused.
  */
 export class Conversation implements ItemListener {
   readonly #check: JoinCheck
   readonly #load: GuardLoad
   readonly #items: Item[] = []
-  #instructions: Item | undefined
+  /** Those in force, and later ones that may be. */
+  readonly #instructions: Item[] = []
   #bytes = 0
   #isOver = false
 
@@ -81,12 +92,12 @@ export class Conversation implements ItemListener {
   *apply(change: ConversationChange): Steps<Refusal | undefined> {
     switch (change.kind) {
       case 'create':
-        return this.#create(change.id, change.previous, change.spoken())
+        return yield* this.#create(change.id, change.previous, change.spoken())
       case 'delete':
       case 'truncate':
-        return this.#leave(change.id, change.kind === 'delete')
+        return yield* this.#leave(change.id, change.kind === 'delete')
       case 'instruct':
-        return this.#instruct(change.spoken())
+        return yield* this.#instruct(change.spoken())
       case 'respond':
         return yield* this.#respond(change)
     }
@@ -94,74 +105,128 @@ export class Conversation implements ItemListener {
 
   /** The provider has added an item: one of the client, or one of its own. */
   added({ id, previous, role, text }: ToldItem): void {
-    const given = this.#find(id) ?? this.#unnamed(role, text)
+    const named = this.#items.filter((item) => item.id === id && id !== undefined)
+    if (named.some(({ state }) => state === 'leaving')) {
+      // It may be about that one, or about the next one of this id.
+      for (const item of named) if (item.state === 'sent') item.state = 'guessed'
+      return
+    }
+    if (named.some(({ state }) => state !== 'sent')) return
+    const unnamed = this.#items.filter((item) => item.id === undefined && item.role === role)
+    const possible = named.length > 0 ? named : unnamed
+    const { start, end } = itemOf({ role, text })
+    const same = possible.filter((item) => item.start === start && item.end === end)
+    // An answer is not of the client.
+    const given = same[0] ?? (named.length > 0 || role !== 'assistant' ? possible[0] : undefined)
     if (given !== undefined) {
-      if (given.isThere) return
+      const isCertain = same.length === 1 || named.length === 1
       this.#name(given, id)
-      given.isThere = true
-      given.separates = given.start !== ''
+      given.state = isCertain ? 'there' : 'guessed'
+      given.separates = isCertain && given.start !== ''
       return
     }
     const known = previous === undefined ? undefined : this.#positionAfter(previous)
-    const at = known ?? this.#items.findLastIndex(({ isThere }) => isThere) + 1
+    const at = known ?? this.#items.findLastIndex(({ state }) => state === 'there' || state === 'guessed') + 1
     // Sound of a user is no text, and does not separate texts, either.
-    this.#insert(at, { ...itemOf({ role, text: '' }), id, isThere: true, separates: role === 'assistant' })
+    this.#insert(at, { ...itemOf({ role, text: '' }), id, state: 'there', separates: role === 'assistant' })
   }
 
   /** The provider has removed an item. */
   removed(id: string): void {
-    const at = this.#indexOf(id)
+    const leaving = this.#items.findIndex((item) => item.id === id && item.state === 'leaving')
+    const at = leaving < 0 ? this.#indexOf(id) : leaving
     if (at >= 0) this.#removeAt(at)
+  }
+
+  /** The provider has changed the session. */
+  instructed(text: string): void {
+    const { start, end } = itemOf({ role: 'system', text })
+    const at = this.#instructions.findLastIndex((sent) => sent.start === start && sent.end === end)
+    if (at < 0) return
+    for (const item of this.#instructions.splice(0, at)) this.#give(bytesOf(item))
+    this.#instructions[0]!.state = 'there'
   }
 
   /** The session is over. */
   drop(): void {
     this.#isOver = true
     this.#items.length = 0
-    this.#load.give(this.#bytes)
-    this.#bytes = 0
+    this.#instructions.length = 0
+    this.#give(this.#bytes)
   }
 
-  #create(id: string | undefined, previous: string | undefined, spoken: Spoken): Refusal | undefined {
+  *#create(id: string | undefined, previous: string | undefined, spoken: Spoken): Steps<Refusal | undefined> {
     const at = this.#positionAfter(previous)
     if (at === undefined) return refuseUnknown()
     const { role, text } = spoken
     const [before, after] = [this.#before(at, role), this.#after(at, role)]
-    const refusal = this.#check.refuse(before, text + after) ?? this.#check.refuse(before + text, after)
+    const refusal =
+      (yield* this.#checkAll(
+        before,
+        after.map((each) => text + each),
+      )) ??
+      (yield* this.#checkAll(
+        before.map((each) => each + text),
+        after,
+      ))
     if (refusal !== undefined) return refusal
     // The provider refuses a second item of an id.
-    if (this.#find(id) !== undefined) return undefined
+    if (this.#find(id)?.state === 'there') return undefined
     return this.#insert(at, { ...itemOf(spoken), id }) ? undefined : reject('body-memory-exhausted')
   }
 
   /** The item, or its text, will not be there any more. */
-  #leave(id: string, isRemoved: boolean): Refusal | undefined {
+  *#leave(id: string, isRemoved: boolean): Steps<Refusal | undefined> {
     const at = this.#indexOf(id)
     if (at < 0) return refuseUnknown()
     for (const role of ROLES) {
-      const refusal = this.#check.refuse(this.#before(at, role), this.#after(at + 1, role))
+      const refusal = yield* this.#checkAll(this.#before(at, role), this.#after(at + 1, role))
       if (refusal !== undefined) return refusal
     }
-    if (isRemoved) this.#removeAt(at)
-    else this.#items[at]!.separates = false
+    const item = this.#items[at]!
+    item.separates = false
+    if (isRemoved) item.state = 'leaving'
     return undefined
   }
 
-  #instruct(spoken: Spoken): Refusal | undefined {
-    const refusal = this.#check.refuse(spoken.text, this.#after(0, 'system'))
-    if (refusal === undefined) this.#instructions = itemOf(spoken)
-    return refusal
+  *#instruct(spoken: Spoken): Steps<Refusal | undefined> {
+    const refusal = yield* this.#checkAll([spoken.text], this.#after(0, 'system'))
+    if (refusal !== undefined) return refusal
+    if (this.#instructions.length >= MAX_NEIGHBOURS) return refuseUnconfirmed()
+    const item = itemOf(spoken)
+    if (!this.#take(bytesOf(item))) return reject('body-memory-exhausted')
+    this.#instructions.push(item)
+    return undefined
   }
 
   *#respond({ instructions, input }: Extract<ConversationChange, { kind: 'respond' }>): Steps<Refusal | undefined> {
+    const before = instructions === undefined ? this.#instructions : [itemOf(instructions())]
+    if (input === undefined) {
+      return yield* this.#checkAll(
+        before.map(({ end }) => end),
+        this.#after(0, 'system'),
+      )
+    }
+    const items: Item[] = []
     const pace = new Pace()
-    let last = instructions === undefined ? this.#instructions : itemOf(instructions())
-    if (input === undefined) return last && this.#check.refuse(last.end, this.#after(0, 'system'))
     for (const element of input) {
       if (pace.after(WORK_PER_CHECK)) yield
       const item = 'id' in element ? this.#find(element.id) : itemOf(element())
       if (item === undefined) return refuseUnknown()
-      if (item.start === '' && !item.separates) continue
+      if (item.start !== '' || item.separates) items.push(item)
+    }
+    for (const first of before.length > 0 ? before : [undefined]) {
+      const refusal = yield* this.#checkInput(first, items)
+      if (refusal !== undefined) return refusal
+    }
+    return undefined
+  }
+
+  *#checkInput(first: Item | undefined, items: readonly Item[]): Steps<Refusal | undefined> {
+    const pace = new Pace()
+    let last = first
+    for (const item of items) {
+      if (pace.after(WORK_PER_CHECK)) yield
       if (item.role !== last?.role) {
         last = item
         continue
@@ -173,32 +238,29 @@ export class Conversation implements ItemListener {
     return undefined
   }
 
-  /** The end of the text of a role before a position. */
-  #before(at: number, role: TextRole): string {
-    let text = ''
-    for (let index = at - 1; index >= 0 && text.length < EDGE_LENGTH; index--) {
-      const item = this.#items[index]!
-      if (item.role === role) {
-        text = item.end + text
-        if (!item.isWhole) return text
+  /** Checks each text with each that may follow it. */
+  *#checkAll(before: readonly string[], after: readonly string[]): Steps<Refusal | undefined> {
+    if (before.length * after.length > MAX_NEIGHBOURS) return refuseUnconfirmed()
+    const pace = new Pace()
+    for (const one of before) {
+      for (const other of after) {
+        const refusal = this.#check.refuse(one, other)
+        if (refusal !== undefined) return refusal
+        if (pace.after(WORK_PER_CHECK)) yield
       }
-      if (item.separates && (item.role !== role || item.end === '')) return text
     }
-    return role === 'system' && this.#instructions !== undefined ? this.#instructions.end + text : text
+    return undefined
   }
 
-  /** The beginning of the text of a role from a position on. */
-  #after(at: number, role: TextRole): string {
-    let text = ''
-    for (let index = at; index < this.#items.length && text.length < EDGE_LENGTH; index++) {
-      const item = this.#items[index]!
-      if (item.role === role) {
-        text += item.start
-        if (!item.isWhole) return text
-      }
-      if (item.separates && (item.role !== role || item.start === '')) return text
-    }
-    return text
+  /** The ends of the text of a role before a position: of all items, and without the last ones that may not be there. */
+  #before(at: number, role: TextRole): readonly string[] {
+    const items = [...this.#instructions, ...this.#items.slice(0, at)].reverse()
+    return neighbours(items, role, (text, { end }) => end + text)
+  }
+
+  /** The beginnings of the text of a role from a position on. */
+  #after(at: number, role: TextRole): readonly string[] {
+    return neighbours(this.#items.slice(at), role, (text, { start }) => text + start)
   }
 
   /** Undefined: the item before it is not known. */
@@ -209,20 +271,16 @@ export class Conversation implements ItemListener {
     return at < 0 ? undefined : at + 1
   }
 
+  /** -1: there is none, or it is not known which of several is there. */
   #indexOf(id: string): number {
-    return this.#items.findIndex((item) => item.id === id)
+    const possible = this.#items.filter((item) => item.id === id && item.state !== 'leaving')
+    const known = possible.filter(({ state }) => state !== 'sent')
+    const [only, another] = known.length > 0 ? known : possible
+    return only === undefined || another !== undefined ? -1 : this.#items.indexOf(only)
   }
 
   #find(id: string | undefined): Item | undefined {
     return id === undefined ? undefined : this.#items[this.#indexOf(id)]
-  }
-
-  /** The item of the client that gets its id now. Those that the provider has refused never do. */
-  #unnamed(role: TextRole, text: string): Item | undefined {
-    const { start, end } = itemOf({ role, text })
-    const waiting = this.#items.filter((item) => item.id === undefined && item.role === role)
-    const same = waiting.find((item) => item.start === start && item.end === end)
-    return same ?? (role === 'assistant' ? undefined : waiting[0])
   }
 
   /** Without memory for the id, it stays unknown. */
@@ -247,7 +305,10 @@ export class Conversation implements ItemListener {
   }
 
   #removeAt(at: number): void {
-    const bytes = bytesOf(this.#items.splice(at, 1)[0]!)
+    this.#give(bytesOf(this.#items.splice(at, 1)[0]!))
+  }
+
+  #give(bytes: number): void {
     this.#bytes -= bytes
     this.#load.give(bytes)
   }
@@ -261,10 +322,55 @@ function refuseUnknown(): Refusal {
   return reject('llm-body-invalid', { body: 'the conversation has no item with this id' })
 }
 
+/** The provider has to confirm some first. */
+function refuseUnconfirmed(): Refusal {
+  return reject('llm-body-invalid', { body: 'too much that the provider has not confirmed' })
+}
+
+/**
+ * What may stand next to a position, by items from there on: the texts of a role together, and the same without the first ones that may not be
+ * there.
+ */
+function neighbours(
+  items: readonly Item[],
+  role: TextRole,
+  join: (text: string, item: Item) => string,
+): readonly string[] {
+  const found: string[] = []
+  for (const [at, item] of items.entries()) {
+    if (item.role === role && item.start !== '') {
+      found.push(textFrom(at, items, role, join))
+      if (item.state === 'there') break
+    }
+    if (separates(item, role)) break
+  }
+  return found.length === 0 ? [''] : found
+}
+
+/** The text of a role up to a text of another role, or until it is long enough. */
+function textFrom(
+  at: number,
+  items: readonly Item[],
+  role: TextRole,
+  join: (text: string, item: Item) => string,
+): string {
+  let text = ''
+  for (let index = at; index < items.length && text.length < EDGE_LENGTH; index++) {
+    const item = items[index]!
+    if (item.role === role) text = join(text, item)
+    if (separates(item, role) || (item.role === role && !item.isWhole)) return text
+  }
+  return text
+}
+
+function separates(item: Item, role: TextRole): boolean {
+  return item.separates && (item.role !== role || item.start === '')
+}
+
 function itemOf({ role, text }: Spoken): Item {
   const isWhole = text.length <= EDGE_LENGTH
   const [start, end] = isWhole ? [text, text] : [text.slice(0, EDGE_LENGTH), text.slice(-EDGE_LENGTH)]
-  return { id: undefined, role, start, end, isWhole, isThere: false, separates: false }
+  return { id: undefined, role, start, end, isWhole, state: 'sent', separates: false }
 }
 
 /** Strings may have two bytes for a character. */

@@ -237,6 +237,7 @@ const confirmed = (name: string, text: string) => {
 }
 const SYSTEM_X = confirmed('system', 'x')
 const FORB = confirmed('user', 'forb')
+const DOTS = '.'.repeat(300)
 const OUTSIDE = answer({ conversation_id: null, output: [{ type: 'message' }] })
 const EMPTY = answer({ conversation_id: 'c', output: [] })
 
@@ -255,7 +256,7 @@ test.each<[name: string, says: readonly (object | Buffer)[], passed: number]>([
   ['another role', [role('user', 'forb'), role('system', 'idden')], 2],
   ['another role between', [role('user', 'forb'), role('system', 'x'), SYSTEM_X, role('user', 'idden')], 3],
   ['one that the provider may have refused', [role('user', 'forb'), role('system', 'x'), role('user', 'idden')], 2],
-  ['far apart', [role('user', 'forb'), role('user', '.'.repeat(300)), role('user', 'idden')], 3],
+  ['far apart', [role('user', 'forb'), role('user', DOTS), confirmed('user', DOTS), role('user', 'idden')], 3],
   ['settings', [update('forb'), update('idden')], 2],
   ['masked texts', [role('user', 'k-1'), role('user', 'k-1')], 2],
 ])('what items of one role say together is checked: %s', async (_, says, passed) => {

@@ -15,6 +15,8 @@ export interface ItemListener {
   /** The provider has an item: one of the client, or one of its own. */
   added(item: ToldItem): void
   removed(id: string): void
+  /** The session has these instructions. */
+  instructed(text: string): void
 }
 
 /** Names of events of several versions of the API. */
@@ -22,6 +24,7 @@ export const ITEM_EVENTS: ReadonlySet<string> = new Set([
   ...['created', 'added', 'done', 'deleted'].map((what) => `conversation.item.${what}`),
   'input_audio_buffer.committed',
   'response.done',
+  'session.updated',
 ])
 
 export function tellItems(type: string, event: unknown, listener: ItemListener): void {
@@ -29,6 +32,8 @@ export function tellItems(type: string, event: unknown, listener: ItemListener):
   switch (type) {
     case 'conversation.item.deleted':
       return listener.removed(id ?? '')
+    case 'session.updated':
+      return listener.instructed(textAt(objectAt(event, 'session'), 'instructions') ?? '')
     case 'input_audio_buffer.committed':
       return listener.added({ id, previous: previousOf(event), role: 'user', text: '' })
     case 'response.done':
