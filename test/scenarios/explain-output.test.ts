@@ -59,6 +59,15 @@ test.each([
   expect(await explain([objects.path], url)).toBe(text)
 })
 
+test('a request that is malformed', async () => {
+  const words = ['explain', '-f', objects.path, '-H', 'a b: c', 'http://localhost:8080/x']
+  const { stdout, code } = await gatewright(words)
+  expect([stdout, code]).toEqual([
+    'GET http://localhost:8080/x\n\nresponse  400 malformed request (malformed-request)\n',
+    1,
+  ])
+})
+
 test('policies, their phase, and the units of limits', async () => {
   const plain = await explain([join(objects.path, 'all.yaml')], 'http://localhost:8080/')
   expect(plain).toContain('\npolicies  none\n')
