@@ -119,6 +119,11 @@ test.each([
   ['url.encode(text)', 600 * 40],
   ['text.upperAscii()', 600 * 60],
   ['text.trim()', 600 * 40],
+  // Read, written, and one part.
+  ['text.replace("a", "b")', 600 * 2 + 600 + 60],
+  ['text.regexReplace("a", "b")', 600 * 15],
+  ['bool(text)', 0],
+  ['cidr(text) == cidr("10.0.0.0/8")', 600 * 8],
   // Looked up and added; the key of a list holds those of its elements.
   ['[text].distinct() == []', 2 * (220 + 600 * 0.6)],
   ['[[text]].distinct() == []', 2 * (220 + 600 * 0.6 + 220 + 607 * 0.6)],

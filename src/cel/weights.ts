@@ -77,16 +77,15 @@ const USUAL: FunctionWeight = { call: 100, unit: 2, element: 20 }
 /** For functions that do not read the contents of their arguments, or charge their work themselves. */
 const CONSTANT: FunctionWeight = { call: 100, unit: 0, element: 0 }
 
-/** The exceptions. Functions of numbers, times and addresses are charged only for the call. */
+/** The exceptions from `USUAL`. Functions of numbers, times and addresses are charged only for the call. */
 const FUNCTIONS: Readonly<Record<string, Partial<FunctionWeight>>> = {
   ...Object.fromEntries(
     ['dyn', 'type', 'first', 'last', 'optional.of', 'optional.ofNonZeroValue', 'or', 'orValue', 'value', 'fail'].map(
       (name) => [name, CONSTANT],
     ),
   ),
-  size: { unit: 2, element: 0 },
+  size: { element: 0 },
   // Text.
-  contains: { unit: 2 },
   startsWith: { unit: 0.3, only: 1 },
   endsWith: { unit: 0.3, only: 1 },
   stripPrefix: { unit: 0.3, only: 1 },
@@ -99,8 +98,6 @@ const FUNCTIONS: Readonly<Record<string, Partial<FunctionWeight>>> = {
   upperAscii: { unit: 60 },
   trim: { unit: 40 },
   reverse: { unit: 60, element: 8 },
-  replace: { unit: 2 },
-  split: { unit: 2 },
   join: { element: 40, unit: 0 },
   format: { call: 500, unit: 20, element: 150 },
   'strings.quote': { unit: 30 },
@@ -132,8 +129,7 @@ const FUNCTIONS: Readonly<Record<string, Partial<FunctionWeight>>> = {
   int: { call: 200, unit: 0 },
   uint: { call: 200, unit: 0 },
   double: { call: 200, unit: 4 },
-  string: { call: 300, unit: 2 },
-  bytes: { unit: 2 },
+  string: { call: 300 },
   timestamp: { call: 1500, unit: 4 },
   duration: { call: 1500, unit: 0 },
   // Lists, sets and maps: comparisons are charged where they are made.
