@@ -41,6 +41,6 @@ function describeOutcome({ refusal, endpoints, listener }: RelayExplanation): De
     const { code, detail } = refusal
     return { kind: 'closed', code, text: REJECTIONS[code].text, ...setMembers({ detail }) }
   }
-  const to = endpoints.find(({ chosen }) => chosen)?.label
-  return { kind: 'relayed', ...setMembers({ to }), unchanged: listener.tlsMode === 'Passthrough' ? 'TLS' : 'bytes' }
+  const to = endpoints.find(({ chosen }) => chosen)!.label
+  return { kind: 'relayed', to, unchanged: listener.tlsMode === 'Passthrough' ? 'TLS' : 'bytes' }
 }

@@ -116,6 +116,18 @@ test.each([
   expect(callouts).toEqual([{ policy: 'extAuth', backend: 'default/a', sent: false, question: text }])
 })
 
+test('a query parameter of the request that may hold a credential is hidden in what a server is asked', () => {
+  const question = { ...GRPC, message: { path: '/x?own=one&other=two' } }
+  const { callouts } = describe({
+    callouts: [{ policy: 'extAuth', backend: 'default/a', sent: false, answer: undefined, question }],
+    credentials: [
+      { kind: 'queryParameter', name: 'own' },
+      { kind: 'header', name: 'other' },
+    ],
+  })
+  expect(callouts?.[0]?.question).toContain(`path: "/x?own=${REDACTED}&other=two"`)
+})
+
 test('the answer of a server that was asked', () => {
   const answer = { verdict: 'denied', durationMs: 1.2, detail: 'why' } as NonNullable<
     Explanation['callouts'][0]['answer']
@@ -145,7 +157,7 @@ test.each([
 })
 
 const answered = (body: string | Uint8Array | undefined) =>
-  ({ kind: 'answer', head: Head.response(204), body }) as const
+  ({ kind: 'answer', head: Head.response(202), body }) as const
 
 test.each<[string, Partial<Explanation>, object]>([
   [
@@ -158,13 +170,17 @@ test.each<[string, Partial<Explanation>, object]>([
     { outcome: reject('route-not-found'), grpc: true },
     { kind: 'refused', code: 'route-not-found', status: 200, grpcStatus: 12, text: 'route not found' },
   ],
-  ['answered', { outcome: answered('text') }, { kind: 'answered', status: 204, body: 'text' }],
+  [
+    'answered',
+    { outcome: answered('text') },
+    { kind: 'answered', status: 202, head: 'HTTP/1.1 202 Accepted\r\n\r\n', body: 'text' },
+  ],
   ['answered with bytes', { outcome: answered(Buffer.from('é')) }, { kind: 'answered', body: 'é' }],
   ['answered without a body', { outcome: answered(undefined) }, { kind: 'answered', body: '' }],
   [
     'forwarded',
-    { upstream: 'GET / HTTP/1.1\r\nauthorization: Bearer \xc3\r\n\r\n', upstreamHttp: 'http2' },
-    { kind: 'forwarded', http: 'http2', message: `GET / HTTP/1.1\r\nauthorization: ${REDACTED}\r\n\r\n` },
+    { upstream: 'GET / HTTP/1.1\r\nauthorization: Bearer x\r\nx-name: \xc3\xa9\r\n\r\n', upstreamHttp: 'http2' },
+    { kind: 'forwarded', http: 'http2', message: `GET / HTTP/1.1\r\nauthorization: ${REDACTED}\r\nx-name: é\r\n\r\n` },
   ],
 ])('a request that is %s', (_, more, outcome) => {
   expect(describe(more).outcome).toMatchObject(outcome)

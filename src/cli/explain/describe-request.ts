@@ -128,11 +128,11 @@ function describeOutcome({ outcome, grpc, upstream, upstreamHttp }: Explanation,
       kind: 'answered',
       status: head.status,
       head: hide(head.writeResponse(0, -1, '')),
-      body: typeof body === 'string' ? body : Buffer.from(body ?? []).toString(),
+      body: Buffer.from(body ?? '').toString(),
     }
   }
-  if (upstream === undefined || upstreamHttp === undefined) return { kind: 'served' }
-  return { kind: 'forwarded', http: upstreamHttp, message: hide(Buffer.from(upstream, 'latin1').toString()) }
+  if (upstream === undefined) return { kind: 'served' }
+  return { kind: 'forwarded', http: upstreamHttp!, message: hide(Buffer.from(upstream, 'latin1').toString()) }
 }
 
 /** What a client that is refused gets, and why. */

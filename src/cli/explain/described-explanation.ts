@@ -152,7 +152,7 @@ export type DescribedOutcome =
   | { readonly kind: 'forwarded'; readonly http: 'http1' | 'http2' | 'negotiated'; readonly message: string }
   /** The protocol of the backend serves it; `protocol` says how. */
   | { readonly kind: 'served' }
-  | { readonly kind: 'relayed'; readonly to?: string; readonly unchanged: 'TLS' | 'bytes' }
+  | { readonly kind: 'relayed'; readonly to: string; readonly unchanged: 'TLS' | 'bytes' }
 
 export interface DescribedRefusal {
   readonly kind: 'refused'
