@@ -117,10 +117,8 @@ const HTTP_VERSION_NAMES = {
   negotiated: 'HTTP/2 or HTTP/1.1, negotiated with the server',
 } as const
 
-function formatOutcome(outcome: DescribedOutcome): string[] {
+function formatOutcome(outcome: Exclude<DescribedOutcome, { kind: 'unreachable' }>): string[] {
   switch (outcome.kind) {
-    case 'unreachable':
-      return [outcome.message]
     case 'refused':
       return [refusalLine(outcome)]
     case 'closed':
