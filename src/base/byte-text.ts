@@ -42,6 +42,16 @@ export function bytesOf(byteText: string): Uint8Array {
   return bytes
 }
 
+/** Bytes as byte text. */
+export function byteTextOf(bytes: Uint8Array): string {
+  let text = ''
+  for (let at = 0; at < bytes.length; at += PIECE) text += String.fromCharCode(...bytes.subarray(at, at + PIECE))
+  return text
+}
+
+/** Arguments of one call. */
+const PIECE = 8192
+
 function isAscii(text: string): boolean {
   for (let i = 0; i < text.length; i++) if (text.charCodeAt(i) > 127) return false
   return true

@@ -1,4 +1,7 @@
 import { expect, test } from 'vitest'
+import { Exchange } from '#exchange/exchange.ts'
+import { Head } from '#net/http/head.ts'
+import { LOCAL_PEER } from '#test/support/local-peer.ts'
 import { bodyRecord, keptBody } from './kept-body.ts'
 
 const bodies: readonly (readonly [
@@ -29,4 +32,12 @@ test('what is kept is a copy', () => {
   const kept = keptBody(body, 10)!
   body.fill(0)
   expect(bodyRecord(kept).text).toBe('hello')
+})
+
+test('a body of a backend is kept without the credential of the gateway that it quotes', () => {
+  const exchange = new Exchange(Head.request('GET', '/'), LOCAL_PEER)
+  exchange.sentCredential = 'Bearer ya29.token'
+  const body = Buffer.from('é: ya29.token!')
+  expect(bodyRecord(keptBody(body, 20, exchange)!)).toEqual({ text: 'é: <redacted>!', isComplete: true })
+  expect(body.toString()).toBe('é: ya29.token!')
 })

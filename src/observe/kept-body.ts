@@ -1,3 +1,6 @@
+import type { Exchange } from '#exchange/exchange.ts'
+import { sentSecret } from '#exchange/sent-secret.ts'
+
 /** The beginning of a body, until somebody reads the record. */
 export interface KeptBody {
   readonly bytes: Uint8Array
@@ -16,11 +19,18 @@ export interface BodyRecord {
  * A copy of the beginning of a body, because the memory of the body is released.
  * @param body null or undefined: it was not read
  * @param maxBytes 0: records have no bodies
+ * @param exchange of a body of a backend, which may quote the credential of the gateway; it may be a token that no object has
  */
-export function keptBody(body: Uint8Array | null | undefined, maxBytes: number): KeptBody | undefined {
+export function keptBody(
+  body: Uint8Array | null | undefined,
+  maxBytes: number,
+  exchange?: Exchange,
+): KeptBody | undefined {
   if (maxBytes === 0 || !body || body.length === 0) return undefined
   // What was recorded as it passed ends at the limit, too.
-  return { bytes: Uint8Array.prototype.slice.call(body, 0, maxBytes), isComplete: body.length < maxBytes }
+  const bytes = Uint8Array.prototype.slice.call(body, 0, maxBytes)
+  const secret = exchange && sentSecret(exchange)
+  return { bytes: secret?.hideInBytes(bytes) ?? bytes, isComplete: body.length < maxBytes }
 }
 
 export function bodyRecord({ bytes, isComplete }: KeptBody): BodyRecord {

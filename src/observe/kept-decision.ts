@@ -104,7 +104,7 @@ function rareFacts(ended: Ended, bodyBytes: number): RareFacts {
     mcp: mcp && keptMcp(mcp),
     a2a: exchange.a2a,
     requestBody: keptBody(exchange.requestBody, bodyBytes),
-    responseBody: keptBody(exchange.responseBody, bodyBytes),
+    responseBody: keptBody(exchange.responseBody, bodyBytes, exchange),
   }
 }
 

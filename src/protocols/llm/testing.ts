@@ -77,6 +77,8 @@ export interface Answer {
   /** The request; its provider speaks the dialect of the client. */
   readonly native?: NativeRequest
   readonly guards?: readonly Guard[]
+  /** That of the gateway. */
+  readonly credential?: string
 }
 
 function writeFields(head: Head, fields: Readonly<Record<string, string>> = {}): Head {
@@ -91,6 +93,7 @@ export function pass(body: string | Buffer, answer: Answer = {}) {
   const facts: LlmFacts = { ...NO_LLM, answer: kept }
   exchange.llm = facts
   exchange.startMonotonicMs = clock.monotonic()
+  exchange.sentCredential = answer.credential
   exchange.response = Head.response(answer.status ?? 200)
   exchange.response.set('content-type', answer.contentType ?? 'text/event-stream; charset=utf-8')
   writeFields(exchange.response, answer.headers)

@@ -1,6 +1,7 @@
 import type { Exchange } from '#exchange/exchange.ts'
 import type { LlmFacts } from '#exchange/llm-facts.ts'
 import { type Refusal, reject } from '#exchange/outcome.ts'
+import { sentSecret } from '#exchange/sent-secret.ts'
 import type { BodyClaim } from '#net/body/body-memory.ts'
 import type { ResponseDecoding } from '#net/body/response-decoding.ts'
 import type { Head } from '#net/http/head.ts'
@@ -32,7 +33,6 @@ import { DecodedStream } from './decoded-stream.ts'
 import type { FormChange, NativeRequest } from './form-change.ts'
 import { JsonAnswer } from './json-answer.ts'
 import { OtherForm } from './other-form.ts'
-import { sentSecret } from './sent-secret.ts'
 import { StreamAnswer, type StreamAnswerOptions } from './stream-answer.ts'
 import { brokenStream, cutAnswer, reportedError, type StreamError, unusableAnswer } from './stream-error.ts'
 import type { StreamFormat } from './stream-format.ts'
@@ -217,16 +217,18 @@ function codingOf(response: Head): string | undefined {
 
 function observePlain(
   plan: ResponsePlan,
-  { response, startMonotonicMs }: Exchange,
+  exchange: Exchange,
   facts: LlmFacts,
   claim: BodyClaim,
   marksBreak: boolean,
 ): AnswerFilter | undefined {
+  const { response, startMonotonicMs } = exchange
   if (isEventStream(response!)) {
     const build = STREAMS[plan.wire]
     if (build === undefined) return undefined
     const { hidesUsage, kept } = plan
-    return observeStream(build(), { facts, hidesUsage, kept, claim, startMonotonicMs }, marksBreak)
+    const secret = marksBreak ? () => sentSecret(exchange) : undefined
+    return observeStream(build(), { facts, hidesUsage, kept, claim, startMonotonicMs, secret }, marksBreak)
   }
   return observeJson(plan, facts, claim)
 }
@@ -320,7 +322,7 @@ function sampled(filter: AnswerFilter, account: TokenAccount, claim: BodyClaim):
 
 function observeStream(
   format: StreamFormat,
-  options: Pick<StreamAnswerOptions, 'facts' | 'hidesUsage' | 'kept' | 'claim' | 'startMonotonicMs'>,
+  options: Pick<StreamAnswerOptions, 'facts' | 'hidesUsage' | 'kept' | 'claim' | 'startMonotonicMs' | 'secret'>,
   marksBreak: boolean,
 ): AnswerFilter {
   const { facts } = options

@@ -184,3 +184,25 @@ test('a byte order mark does not hide the first event', () => {
   const stream = `\ufeff${data({ model: 'm', choices: [] })}${data('[DONE]')}`
   expect(pass(stream)).toMatchObject({ text: stream, facts: { responseModel: 'm' } })
 })
+
+const KEY = 'sk-key/of+the-gateway'
+const QUOTING = `event: error\ndata: {"type":"error","error":{"type":"api_error","message":"é ${KEY}, ${KEY.replace('/', '\\/')}"}}`
+const CLEAN = 'event: error\ndata: {"type":"error","error":{"type":"api_error","message":"é <redacted>, <redacted>"}}'
+
+test.each<[what: string, end: string, cuts: readonly number[]]>([
+  ['in one piece', '\n\n', []],
+  ['in many pieces', '\n\n', Array.from({ length: 400 }, () => 1)],
+  ['as the end of a stream', '', []],
+])('an error event %s does not show the credential of the gateway', (_, end, cuts) => {
+  const text = `data: {"text":"${KEY}"}\n\n`
+  const more = end === '' ? '' : ': comment\n\n'
+  const passed = pass(`${text}${QUOTING}${end}${more}`, { type: 'Messages', credential: `Bearer ${KEY}`, cuts })
+  expect(passed.text).toBe(`${text}${CLEAN}${end}${more}`)
+})
+
+test('error events without it, and those of Detect, pass as they are', () => {
+  const stream = `${QUOTING}\n\n`
+  expect(pass(stream, { type: 'Messages' }).text).toBe(stream)
+  expect(pass(stream, { type: 'Messages', credential: 'Bearer another-key' }).text).toBe(stream)
+  expect(pass(stream, { type: 'Detect', credential: `Bearer ${KEY}` }).text).toBe(stream)
+})

@@ -1,6 +1,8 @@
 import { clock } from '#base/clock.ts'
 import { parseExactJson } from '#base/exact-json.ts'
 import type { LlmFacts } from '#exchange/llm-facts.ts'
+import type { SentSecret } from '#exchange/sent-secret.ts'
+import { asBuffer } from '#net/body/as-buffer.ts'
 import type { BodyClaim } from '#net/body/body-memory.ts'
 import { ForwardingSink } from '#net/body/forwarding-sink.ts'
 import type { Head } from '#net/http/head.ts'
@@ -23,6 +25,8 @@ export interface StreamAnswerOptions {
   /** Memory for the beginnings of blocks. */
   readonly claim: BodyClaim
   readonly startMonotonicMs: number
+  /** The credential of the gateway, which error events must not show; undefined: everything passes unchanged. */
+  readonly secret?: (() => SentSecret | undefined) | undefined
   /** A stream that breaks off gets an error event; false: it is forwarded unchanged. */
   readonly marksBreak: boolean
   /** Called for a break that the client sees as an error event; for health and log. */
@@ -69,7 +73,14 @@ export class StreamAnswer extends ForwardingSink implements SseBlockReceiver {
   }
 
   block(buffer: Buffer, start: number, end: number): void {
+    const hadFailed = this.#hasFailed
     const passes = this.#reads(buffer, start, end)
+    const clean = this.#hasFailed && !hadFailed ? this.#withoutSecret(buffer.subarray(start, end)) : undefined
+    if (clean !== undefined) {
+      this.#forwardRead()
+      this.sink.bytes(clean, 0, clean.length)
+      return
+    }
     if (buffer !== this.#piece) {
       if (passes) this.sink.bytes(buffer, start, end)
       return
@@ -100,10 +111,15 @@ export class StreamAnswer extends ForwardingSink implements SseBlockReceiver {
     const passesRest = rest.length > 0 && this.#reads(rest, 0, rest.length)
     if (!this.#isComplete())
       this.#markBreak('incomplete', "the provider's stream ended before the response was complete")
-    else if (passesRest) this.sink.bytes(rest, 0, rest.length)
+    else if (passesRest) this.#forwardRest(rest)
     // Nothing may follow the end mark.
     if (this.#isEmpty()) this.#options.onBreak('incomplete')
     this.sink.end(trailers)
+  }
+
+  #forwardRest(rest: Buffer): void {
+    const clean = this.#hasFailed ? (this.#withoutSecret(rest) ?? rest) : rest
+    this.sink.bytes(clean, 0, clean.length)
   }
 
   override abort(why: Abort): void {
@@ -170,6 +186,12 @@ export class StreamAnswer extends ForwardingSink implements SseBlockReceiver {
     if (kept !== undefined && !kept.isFull) format.keep(event, kept)
     format.read(event, facts)
     return !hidesUsage || format.isUsageOnly?.(event) !== true
+  }
+
+  /** @returns undefined: an error event does not have it */
+  #withoutSecret(event: Buffer): Buffer | undefined {
+    const clean = this.#options.secret?.()?.hideInBytes(event)
+    return clean === undefined || clean === event ? undefined : asBuffer(clean)
   }
 
   #fail(error: StreamError): void {

@@ -2,13 +2,13 @@ import { clock } from '#base/clock.ts'
 import { runAtOnce, runInSlices, type Steps } from '#base/in-slices.ts'
 import type { Exchange } from '#exchange/exchange.ts'
 import type { Refusal } from '#exchange/outcome.ts'
+import { sentSecret } from '#exchange/sent-secret.ts'
 import { asBuffer } from '#net/body/as-buffer.ts'
 import type { BodyClaim } from '#net/body/body-memory.ts'
 import { ForwardingSink } from '#net/body/forwarding-sink.ts'
 import { HeldBytes } from '#net/body/held-bytes.ts'
 import type { Abort, BodySink } from '#net/stream.ts'
 import type { AnswerFilter } from '../../backend-protocol.ts'
-import { sentSecret } from '../answer/sent-secret.ts'
 import { brokenStream, classifyError, reportedError } from '../answer/stream-error.ts'
 import type { JsonValue } from '../json/json-document.ts'
 import { encodeText } from '../json/native.ts'
@@ -80,7 +80,7 @@ export class ChatAnswer implements AnswerFilter {
     const end = new AnswerEnd(observed, {
       claim: isKept ? claim : undefined,
       maxKept: streamed ? MAX_STREAM : maxBytes,
-      clean: (error) => ({ ...error, message: sentSecret(exchange)?.hideIn(error.message) ?? error.message }),
+      clean: (error) => withoutSecret(error, exchange),
     })
     const reader = this.#isStream
       ? from.readStream(end, { maxEventBytes: maxBytes, claim })
@@ -109,6 +109,14 @@ export class ChatAnswer implements AnswerFilter {
     this.#begun?.()
     this.#begun = undefined
   }
+}
+
+function withoutSecret(error: AnswerError, exchange: Exchange): AnswerError {
+  const secret = sentSecret(exchange)
+  if (secret === undefined) return error
+  const hide = (text: string | undefined) => text && secret.hideIn(text)
+  const { type, message, code, param } = error
+  return { ...error, type: hide(type), message: secret.hideIn(message), code: hide(code), param: hide(param) }
 }
 
 function answerContext({ request, model, provider }: ChatTranslation, { context }: Exchange): AnswerContext {

@@ -1,7 +1,7 @@
+import type { SentSecret } from '#exchange/sent-secret.ts'
 import type { BodyClaim } from '#net/body/body-memory.ts'
 import type { Abort, BodySink } from '#net/stream.ts'
 import type { AnswerFilter } from '../../backend-protocol.ts'
-import type { SentSecret } from '../answer/sent-secret.ts'
 import { formatClientError } from '../request/refuse.ts'
 import type { ClientFormat } from '../request/route-type.ts'
 import { isClientError, readError } from './read-error.ts'

@@ -1,6 +1,6 @@
+import { sentSecret } from '#exchange/sent-secret.ts'
 import { isEventStream, isFrameStream } from '#net/http/response-rules.ts'
 import type { AnswerFilter } from '../../backend-protocol.ts'
-import { sentSecret } from '../answer/sent-secret.ts'
 import type { AnswerSurroundings } from './answer-surroundings.ts'
 import { ChatAnswer } from './chat-answer.ts'
 import { ErrorAnswer } from './error-answer.ts'

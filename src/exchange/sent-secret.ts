@@ -1,13 +1,12 @@
-import { bytesOf } from '#base/byte-text.ts'
+import { bytesOf, byteTextOf } from '#base/byte-text.ts'
 import { REDACTED } from '#base/credential-names.ts'
-import type { Exchange } from '#exchange/exchange.ts'
 import type { Head } from '#net/http/head.ts'
-import { decodeLatin1 } from '../json/native.ts'
+import type { Exchange } from './exchange.ts'
 
 /** A shorter text is no secret, and may be a part of any word. */
 const MIN_LENGTH = 8
 
-/** The credential of the gateway that a provider got with a request, which the response must not show to the client. */
+/** The credential of the gateway that a backend got with a request, and may quote in its response. */
 export interface SentSecret {
   /** @returns the text without it */
   hideIn(text: string): string
@@ -18,7 +17,7 @@ export interface SentSecret {
 }
 
 /**
- * The credential of the gateway in the request of an attempt. Only for responses that are errors: it takes time.
+ * The credential of the gateway in the request of the last attempt. Not for each response: it takes time.
  * @returns undefined if there is none
  */
 export function sentSecret({ sentCredential }: Exchange): SentSecret | undefined {
@@ -34,7 +33,7 @@ function hiding(secret: string): SentSecret {
     hideIn,
     hideInBytes(bytes) {
       // Byte text, as the credential is.
-      const text = decodeLatin1(bytes, 0, bytes.length)
+      const text = byteTextOf(bytes)
       const hidden = hideIn(text)
       return hidden === text ? bytes : bytesOf(hidden)
     },
