@@ -1,10 +1,11 @@
 import { expect, test } from 'vitest'
 import { Head } from '#net/http/head.ts'
-import { exchangeWith } from '#policies/shared/testing.ts'
+import { LOCAL_PEER } from '#test/support/local-peer.ts'
+import { Exchange } from './exchange.ts'
 import { sentSecret } from './sent-secret.ts'
 
 function secretOf(credential: string | undefined) {
-  const exchange = exchangeWith()
+  const exchange = new Exchange(Head.request('GET', '/'), LOCAL_PEER)
   exchange.request.set('authorization', 'Bearer key-of-the-client')
   exchange.sentCredential = credential
   return sentSecret(exchange)

@@ -139,7 +139,7 @@ beforeAll(async () => {
     ),
   })
   stops.defer(objects.remove)
-  gateway = await startGateway({ files: [objects.path], workers: 1 })
+  gateway = await startGateway({ files: [objects.path], workers: 2 })
   stops.defer(async () => void (await gateway.close()))
 })
 
@@ -200,6 +200,21 @@ verifies(
     expect((await chat('dan')).status).toBe(200)
   },
 )
+
+test('all workers tell the service the total of each response once', async () => {
+  const callers = Array.from({ length: 24 }, (_, i) => `caller-${i}`)
+  const answers = await Promise.all(callers.map(async (caller) => chat(caller)))
+  expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]))
+  const hitsOf = (caller: string) =>
+    asked
+      .flatMap(({ descriptors }) => descriptors)
+      .filter(({ entries }) => entries[0]?.value === caller)
+      .map(({ hits }) => hits)
+  await eventually('all charges', () => callers.every((caller) => hitsOf(caller).length > 1) || undefined)
+  for (const caller of callers) expect(hitsOf(caller)).toEqual([0, 8])
+  const records = await (await fetch(`${gateway.url(15_000)}/decisions?limit=24`)).json()
+  expect(new Set((records as { worker: unknown }[]).map(({ worker }) => worker)).size).toBe(2)
+})
 
 verifies(
   ['traffic.rateLimit.global/fail-closed', 'traffic.rateLimit.global/fail-open'],
