@@ -31,6 +31,10 @@ test.each<[credential: string, text: string, hidden: string]>([
   ['--secret-', 'a--secret-b', 'a--<redacted>b'],
   ['++++++++', 'a++++++++b', 'a<redacted>b'],
   [`a${'+/='.repeat(4000)}`, `is a${'+/='.repeat(4000)}.`, 'is <redacted>.'],
+  ['the-secret', 'the-secret, the-secret', '<redacted>, <redacted>'],
+  ['abababab', 'abababababab', '<redacted>abab'],
+  ['aa-bbbbbb', 'aaa-bbbbbb', 'a<redacted>'],
+  ['ab-cdefgh', 'abX-cdefgh', 'abX-cdefgh'],
 ])('%#: the credential is hidden wherever it stands', (credential, text, hidden) => {
   expect(secretOf(credential)!.hideIn(text)).toBe(hidden)
 })
@@ -54,4 +58,13 @@ test('fields that have it are changed, each line by itself', () => {
   head.append('x-request-id', 'req_1')
   secretOf(KEY)!.hideInHead(head)
   expect([head.getAll('set-cookie'), head.get('x-request-id')]).toEqual([['a=<redacted>', 'b=1'], 'req_1'])
+})
+
+test('a field that has nothing else is hidden, and so is the reason phrase', () => {
+  const head = Head.response(200)
+  head.receivedStatus(401)
+  head.startLineKept = true
+  head.set('x-key', KEY)
+  secretOf(KEY)!.hideInHead(head)
+  expect([head.get('x-key'), head.status, head.startLineKept]).toEqual(['<redacted>', 401, false])
 })

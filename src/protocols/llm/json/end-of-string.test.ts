@@ -65,6 +65,11 @@ test('every byte beside plain text is noticed at every place of a word', () => {
   }
 })
 
+test.each(['u\\n', '\\nu', 'u\\"u\\"'])('a letter u beside an escape is not a part of it: %s', (text) => {
+  const bytes = placed(`${'a'.repeat(130)}${text}"aaaaaa"`, 0)
+  expect(endOfString(bytes, 0)).toBe(130 + text.length + 1)
+})
+
 test.each(['\\"', '\\\\', '\\/', '\\b', '\\f', '\\n', '\\r', '\\t', '\\u0000', '\\uFFFF', '\\uaAfF'])(
   '%s is an escape',
   (text) => {
