@@ -28,7 +28,8 @@ export function failedBy(forms: FormChange, stream: string, room: number): Colle
   return result
 }
 
-function collect(forms: FormChange, stream: string, room: number): Collected | undefined {
+/** What a stream is. @param room for so many units of text */
+export function collect(forms: FormChange, stream: string, room: number): Collected | undefined {
   let left = room
   const collector = forms.collector((length) => {
     left -= length

@@ -4,7 +4,7 @@ import { NO_JSON, TOO_LARGE } from '../answer/form-change.ts'
 import { type JsonMembers, membersIn, mergeMembers } from '../answer/merge-members.ts'
 import { JsonValue, parseDocument } from '../json/json-document.ts'
 import { decodeText } from '../json/native.ts'
-import { inPieces, textOf, withMembers } from '../json/one-line-json.ts'
+import { inPieces, membersOf, textOf, withMembers } from '../json/one-line-json.ts'
 import { countAt, elementsOf, memberOf } from '../json/read-value.ts'
 import { encode } from '../json/splice.ts'
 
@@ -37,7 +37,7 @@ class Chunks {
 
   constructor(answer: JsonValue, includesUsage: boolean) {
     const type = '"chat.completion.chunk"'
-    const all = withMembers(answer, { object: undefined, choices: undefined, usage: undefined }).slice(1, -1)
+    const all = membersOf(answer, { object: undefined, choices: undefined, usage: undefined })
     this.#all = [...(all === '' ? [] : [all]), `"object":${type}`].join(',')
     const head = HEAD.map((name) => [name, answer.get(name)] as const).filter(([, value]) => value !== undefined)
     const members = head.map(([name, value]) => `"${name}":${textOf(value)}`)
@@ -102,7 +102,7 @@ function* writeChoice(choice: JsonValue, index: number, chunks: Chunks): Pieces 
     if (args !== undefined) yield* withoutProbabilities('"function_call":{"arguments":', args, '}')
   }
   const last = { index: undefined, message: undefined, logprobs: undefined, finish_reason: undefined }
-  const others = withMembers(choice, last).slice(1, -1)
+  const others = membersOf(choice, last)
   const reason = textOf(choice.get('finish_reason')) || '"stop"'
   const end: readonly (string | JsonValue)[] = [`,"finish_reason":${reason}`, others === '' ? '' : `,${others}`, '}']
   yield* chunks.of(`{"index":${index},"delta":{},"logprobs":`, probabilities ?? 'null', ...end)
@@ -115,7 +115,7 @@ function* writeOthers(
   isWanted: (value: JsonValue) => boolean,
   write: WriteDelta,
 ): Pieces {
-  const members = message?.children()
+  const members = message?.kind === 'object' ? message.children() : undefined
   for (let value = members?.next(); value !== undefined; value = members?.next()) {
     const { name } = members!
     if (!OWN.has(name) && isWanted(value)) yield* write(`${JSON.stringify(name)}:`, value)
@@ -130,8 +130,8 @@ function* writeCall(call: JsonValue, index: number, write: WriteDelta): Pieces {
   const member = CALLED[kind]
   const called = call.get(kind)
   const begun = called && withMembers(called, { [member]: '""' })
-  const rest = withMembers(call, { index: undefined, [kind]: begun ?? 'null' }).slice(1, -1)
-  yield* write(`"tool_calls":[{"index":${index},${rest}}]`)
+  const rest = membersOf(call, { index: undefined, [kind]: begun ?? 'null' })
+  yield* write(`"tool_calls":[{"index":${index}${rest === '' ? '' : `,${rest}`}}]`)
   const text = called?.get(member)
   if (text !== undefined) yield* write(`"tool_calls":[{"index":${index},"${kind}":{"${member}":`, text, '}}]')
 }

@@ -10,10 +10,16 @@ export function textOf(value: JsonValue | undefined): string {
 }
 
 /**
- * The text of an object with other values of those members that it has and that are not null.
+ * The text of an object with other values of those members that it has and that are not null. What is no object stays as it is.
  * @param changes JSON text by name; undefined: without this member, null or not
  */
-export function withMembers(object: JsonValue, changes: Readonly<Record<string, string | undefined>>): string {
+export function withMembers(value: JsonValue, changes: Readonly<Record<string, string | undefined>>): string {
+  return value.kind === 'object' ? `{${membersOf(value, changes)}}` : textOf(value)
+}
+
+/** The same without its braces; empty if it is no object. */
+export function membersOf(object: JsonValue, changes: Readonly<Record<string, string | undefined>>): string {
+  if (object.kind !== 'object') return ''
   const { json, place } = object
   const members: string[] = []
   const children = object.children()
@@ -24,7 +30,7 @@ export function withMembers(object: JsonValue, changes: Readonly<Record<string, 
     const { start, end } = key
     if (text !== undefined) members.push(`${decodeText(json, start - place, end - place)}:${text}`)
   }
-  return `{${members.join(',')}}`
+  return members.join(',')
 }
 
 /** Texts and values behind each other, of which long ones are not copied. */
