@@ -10,6 +10,7 @@ test.each<[credential: string | undefined, shown: string]>([
   [TOKEN, '<redacted>'],
   ['Bearer another-token-of-it', TOKEN],
   ['Bearer a-longer-token-than-any-of-these', TOKEN],
+  ['ya29', TOKEN],
   [undefined, TOKEN],
 ])('with %s, what a provider says of itself reads %s', (credential, shown) => {
   const exchange = exchangeWith()
@@ -22,4 +23,13 @@ test.each<[credential: string | undefined, shown: string]>([
   const facts: LlmFacts = { ...NO_LLM, finishReasons: ['stop', TOKEN] }
   hideInFacts(facts, exchange)
   expect(facts).toEqual({ ...NO_LLM, finishReasons: ['stop', shown] })
+})
+
+test('texts that all have it are all hidden', () => {
+  const exchange = exchangeWith()
+  exchange.sentCredential = TOKEN
+  const named = (text: string) => ({ responseModel: text, responseId: text, errorType: text, serviceTier: text })
+  const facts: LlmFacts = { ...NO_LLM, ...named(TOKEN) }
+  hideInFacts(facts, exchange)
+  expect(facts).toEqual({ ...NO_LLM, ...named('<redacted>') })
 })
