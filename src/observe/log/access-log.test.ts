@@ -80,6 +80,19 @@ test('each line has its own values, also those that most lines repeat', () => {
   expect(shown).toEqual([usual, usual, ['9001', 'POST', '/b', '503'], ['9000', 'GET', '/a', undefined], usual])
 })
 
+test('a value that most lines repeat is hidden as soon as it is a secret', () => {
+  const lines: string[] = []
+  let secrets = new KnownSecrets()
+  const hider = { hide: (text: string) => secrets.hide(text), hideValues: (text: string) => secrets.hideValues(text) }
+  const log = new AccessLog(TEXT_LINE, (line) => lines.push(line), hider)
+  const endpointLabel = 'tenant-4711.example:443'
+  const write = () => log.log(new Ended(observed({ endpointLabel }), clock.now(), 1, undefined))
+  write()
+  secrets = new KnownSecrets(['tenant-4711'])
+  write()
+  expect(lines.map((line) => / endpoint=(\S+)/.exec(line)![1])).toEqual([endpointLabel, '<redacted>.example:443'])
+})
+
 test('unknown values are omitted', () => {
   expect(textOf({ place: null, status: 0 })).toBe(
     `${START} src.addr=192.0.2.7:40000 http.method=GET http.host=example.com http.path=/path http.version=HTTP/1.1` +

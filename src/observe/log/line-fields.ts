@@ -85,7 +85,9 @@ export class LineFields<E> {
     for (const column of columns) {
       const value = column.read(subject)
       if (value === undefined || value === '' || value === column.usual || covered?.has(column.name)) continue
-      text += column.repeats ? this.#repeated(column, value) : this.#textOf(column, value)
+      // Secrets change: what was shown before may be one now.
+      const shown = column.plain || typeof value === 'number' ? value : this.#secrets.hideValues(value)
+      text += column.repeats ? this.#repeated(column, shown) : this.#textOf(column, shown)
     }
     return text
   }
@@ -101,6 +103,6 @@ export class LineFields<E> {
   #textOf({ key, unit, plain }: Column, value: string | number): string {
     const format = this.#format
     if (typeof value === 'number') return key + format.number(value) + unit
-    return key + (plain ? format.plain(value) : format.text(this.#secrets.hideValues(value)))
+    return key + (plain ? format.plain(value) : format.text(value))
   }
 }
