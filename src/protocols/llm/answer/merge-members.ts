@@ -5,7 +5,7 @@ import { countAt, textAt } from '../json/read-value.ts'
 export type JsonMembers = Record<string, unknown>
 
 /** These say what something is. In a stream, each piece may repeat them; other texts come in pieces. */
-const CONSTANT: ReadonlySet<string> = new Set(['role', 'type', 'id', 'name', 'index', 'format', 'signature'])
+const CONSTANT: ReadonlySet<string> = new Set(['role', 'type', 'id', 'name', 'format', 'signature'])
 
 /** A copy of an object to which members can be added. */
 export function membersIn(value: unknown): JsonMembers {

@@ -137,8 +137,10 @@ test('pieces of choices interleave, and are joined as clients join them', () => 
     chunk(0, { audio: { data: 'IQ==', transcript: 'i' } }) +
     chunk(2, { audio: { data: 'no base64=' } }, { finish_reason: 'stop' }) +
     chunk(2, { audio: { data: 'x' } }) +
-    chunk(0, { tool_calls: [{ index: 0, id: 'c1', function: { name: 'f', arguments: '{' } }] }) +
-    chunk(0, { tool_calls: [{ index: 0, id: 'c1', function: { name: 'f', arguments: '}' } }] }) +
+    chunk(0, { tool_calls: [{ index: 0, id: 'c1', type: 'function', function: { name: 'f', arguments: '{' } }] }) +
+    chunk(0, { tool_calls: [{ index: 0, id: 'c1', type: 'function', function: { name: 'f', arguments: '}' } }] }) +
+    chunk(0, { details: [{ index: 3, format: 'v1', signature: 's', text: 'a' }] }) +
+    chunk(0, { details: [{ index: 3, format: 'v1', signature: 's', text: 'b' }] }) +
     chunk(0, { tool_calls: [{ index: 0, id: 'c2', custom: { name: 'g', input: 'x' } }] }) +
     chunk(0, { tool_calls: [{ index: 0, custom: { input: 'y' } }] }) +
     chunk(0, JSON.parse('{"__proto__":"own"}'), { finish_reason: 'tool_calls' }) +
@@ -157,6 +159,7 @@ test('pieces of choices interleave, and are joined as clients join them', () => 
     ...{ finish_reason: 'tool_calls', logprobs: { content: [1, 2] }, content_filter_results: { hate: 'safe' } },
     message: {
       role: 'assistant',
+      details: [{ index: 3, format: 'v1', signature: 's', text: 'ab' }],
       audio: { id: 'a', data: Buffer.from('hi!').toString('base64'), transcript: 'hi' },
     },
   })
