@@ -45,7 +45,7 @@ export function describeRule({ origin, rule, ruleName }: RouteItem | RelayRouteI
 export function describePolicies(policies: readonly EffectivePolicy[], locate: Locate): readonly DescribedPolicy[] {
   return policies.map(({ section, phase, field, sources, overridden }) => ({
     field: `${section}.${field}`,
-    ...setMembers({ writtenAs: policyDefinition(section, field)?.writtenAs, phase }),
+    ...setMembers({ writtenAs: policyDefinition(section, field)!.writtenAs, phase }),
     sources: sources.map((item) => describeSource(item, locate)),
     overridden: overridden.map((item) => describeSource(item, locate)),
   }))

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import type { EffectivePolicy } from '#engine/explain/explain-parts.ts'
 import { policyItem } from '#engine/testing.ts'
 import { describeEndpoints, describePolicies, locator } from './describe-parts.ts'
-import { formatBackend, formatPolicies } from './format-parts.ts'
+import { formatBackend, formatListener, formatPolicies, ruleText } from './format-parts.ts'
 
 const nowhere = locator({ locate: () => undefined })
 const policyLines = (policy: EffectivePolicy) => formatPolicies(describePolicies([policy], nowhere))
@@ -94,5 +94,40 @@ test.each([
     '    > e',
     `      ${line}`,
     '',
+  ])
+})
+
+test.each([
+  ['', 'listener  http of Gateway default/main, HTTP 127.0.0.1:80, any host'],
+  ['a.test', 'listener  http of Gateway default/main, HTTP 127.0.0.1:80, host a.test'],
+])('a listener for the host %j', (hostname, line) => {
+  const listener = { name: 'http', object: 'Gateway default/main', protocol: 'HTTP', address: '127.0.0.1', port: 80 }
+  expect(formatListener({ ...listener, hostname })).toEqual([line, ''])
+  expect(formatListener({ ...listener, hostname, file: 'g.yaml', line: 3 })).toEqual([`${line} (g.yaml:3)`, ''])
+})
+
+test('a host that no listener has, and rules with and without a name', () => {
+  expect(formatListener(undefined)).toEqual(['listener  no listener matches this host', ''])
+  expect(ruleText({ object: 'HTTPRoute default/r', rule: 1 })).toBe('HTTPRoute default/r, rule 1')
+  expect(ruleText({ object: 'HTTPRoute default/r', rule: 1, ruleName: 'n' })).toBe('HTTPRoute default/r, rule 1 (n)')
+})
+
+test('endpoints with sections, priorities and bounds', () => {
+  const backends = [{ key: 'a', weight: 1, chosen: true }]
+  const first = { label: 'e', priority: 1, chosen: false, unfit: { code: 'path-invalid' } } as const
+  const second = { label: 'f', priority: 2, chosen: true, section: 's', maxConnections: 5, maxWaiting: 6 } as const
+  expect(formatBackend(backends, [first, second])).toEqual([
+    'backend',
+    '  > a',
+    '      e, priority 1',
+    '      cannot take the request: path-invalid',
+    '    > f (s), priority 2',
+    '      at most 5 connections and 6 queued requests in each worker',
+    '',
+  ])
+  const named = { ...second, named: true, unfit: { code: 'path-invalid', detail: 'a dot' } } as const
+  expect(formatBackend(backends, [named]).slice(2, 4)).toEqual([
+    '    > f (s) (named by the request; its address is checked when it is dialled)',
+    '      cannot take the request: path-invalid, a dot',
   ])
 })
