@@ -838,6 +838,13 @@ export const ACCEPTED: readonly Accepted[] = [
     reason: 'any negative length is an unknown one, for which no field is written',
   })),
   {
+    file: 'cli/explain/message-lines.ts',
+    line: `if (typeof item !== 'object' || item === null) return [\`- \${leafText('', item, hidden)}\`]`,
+    original: "''",
+    replacement: "'mutated'",
+    reason: 'any name that is neither that of a credential nor that of a path does the same',
+  },
+  {
     file: 'cli/cluster/read-cluster.ts',
     line: 'if (info?.own !== true) return []',
     original: 'info?.own !== true',

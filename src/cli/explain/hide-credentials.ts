@@ -6,9 +6,8 @@ import type { WrittenCredential } from '#exchange/trace.ts'
  * at `places`, where the gateway wrote some. The body is unchanged.
  */
 export function hideCredentials(message: string, places: readonly WrittenCredential[]): string {
-  const end = message.indexOf('\r\n\r\n')
-  const head = end < 0 ? message : message.slice(0, end)
-  const [start = '', ...fields] = head.split('\r\n')
+  const [head, ...body] = message.split('\r\n\r\n')
+  const [start, ...fields] = head!.split('\r\n')
   const namesOf = (kind: WrittenCredential['kind']) =>
     places.filter((place) => place.kind === kind).map(({ name }) => name)
   const written = namesOf('header')
@@ -16,11 +15,12 @@ export function hideCredentials(message: string, places: readonly WrittenCredent
     const name = field.slice(0, field.indexOf(':'))
     return isCredentialField(name) || written.includes(name.toLowerCase()) ? `${name}: ${REDACTED}` : field
   })
-  return [hideInTarget(start, namesOf('queryParameter')), ...hidden].join('\r\n') + (end < 0 ? '' : message.slice(end))
+  const shown = [hideInTarget(start!, namesOf('queryParameter')), ...hidden].join('\r\n')
+  return [shown, ...body].join('\r\n\r\n')
 }
 
 /** For a start line. That of a response has no target, and nothing that looks like one. */
 function hideInTarget(start: string, parameters: readonly string[]): string {
-  const [method = '', target = '', ...rest] = start.split(' ')
-  return [method, redactTarget(target, parameters), ...rest].join(' ')
+  const [method, target, ...rest] = start.split(' ')
+  return [method, redactTarget(target!, parameters), ...rest].join(' ')
 }

@@ -60,3 +60,12 @@ test('credentials are hidden: in fields and parameters by convention or configur
   ])
   expect(messageLines(QUESTION, undefined).join('\n')).not.toContain('redacted')
 })
+
+test('only paths have query parameters', () => {
+  const hidden = { secrets: [], parameters: ['own'] }
+  expect(messageLines({ path: '/x?own=1', ':path': '/y?own=2', body: '/z?own=3' }, hidden)).toEqual([
+    'path: "/x?own=<redacted>"',
+    ':path: "/y?own=<redacted>"',
+    'body: "/z?own=3"',
+  ])
+})
