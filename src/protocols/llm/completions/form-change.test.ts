@@ -203,3 +203,16 @@ test.each(['{}', '{"choices":null}', '{"choices":[]}', '{"choices":{"a":{"messag
     expect(() => streamOf(completionsForms, answer, false)).toThrow('the')
   },
 )
+
+test('a null takes nothing back, and texts with the sign that pads base64 are texts', () => {
+  const deltas = [
+    { content: 'a =' },
+    { content: null },
+    { content: 'bcd' },
+    { own: [{ index: 4, type: '' }] },
+    { own: [{ index: 4, type: 't' }] },
+  ]
+  const stream = deltas.map((delta) => data({ choices: [{ index: 0, delta }] })).join('')
+  const { message } = JSON.parse(collected(completionsForms, stream + data('[DONE]'))).choices[0]
+  expect(message).toMatchObject({ content: 'a =bcd', own: [{ index: 4, type: 't' }] })
+})

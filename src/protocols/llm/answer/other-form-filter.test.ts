@@ -1,0 +1,131 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import { expect, test } from 'vitest'
+import { ForwardingSink } from '#net/body/forwarding-sink.ts'
+import { roomFor } from '#net/testing/room-for.ts'
+import { completionsForms } from '../completions/form-change.ts'
+import { Collector } from '../testing.ts'
+import { OtherForm } from './other-form.ts'
+
+// What the filter tells while it changes the form of an answer.
+
+/** Reads what the client gets. */
+class Inner extends ForwardingSink {
+  ended = 0
+
+  override end(): void {
+    this.ended++
+    super.end()
+  }
+}
+
+function formed(streamed: boolean, maxBytes = 1000) {
+  const told: string[] = []
+  const collector = new Collector()
+  const inner = new Inner(collector)
+  const filter = new OtherForm({
+    ...{ type: 'Completions', forms: completionsForms, streamed, includesUsage: true, maxBytes },
+    claim: roomFor(2 ** 26).claim,
+    inner: { changesLength: false, into: () => inner },
+    secret: () => undefined,
+    failed: (type) => told.push(type),
+    whenOver: () => {},
+  })
+  filter.whenBegun(() => told.push('begun'))
+  filter.whenOver(() => told.push('cancel'))
+  const sink = filter.into(collector)
+  const push = (text: string) => {
+    const bytes = Buffer.from(text)
+    sink.bytes(bytes, 0, bytes.length)
+  }
+  return { told, collector, inner, filter, sink, push }
+}
+
+const data = (event: object) => `data: ${JSON.stringify(event)}\n\n`
+const WHOLE = JSON.stringify({ choices: [{ index: 0, message: { content: 'a' }, finish_reason: 'stop' }] })
+const STREAM = data({ choices: [{ index: 0, delta: { content: 'a' }, finish_reason: 'stop' }] })
+const ERROR = { error: { type: 'overloaded_error', message: 'busy' } }
+
+test.each([
+  [true, WHOLE],
+  [false, STREAM],
+])('a stream is wanted: %j; nothing is sent before the end of the answer', (streamed, answer) => {
+  const { told, collector, inner, filter, sink, push } = formed(streamed)
+  expect([filter.whole, filter.changesLength, filter.mayRefuse]).toEqual([!streamed, true, true])
+  push(answer.slice(0, 20))
+  push(answer.slice(20))
+  expect([filter.isJudging, told, collector.text, collector.ended]).toEqual([true, [], '', 0])
+  sink.end()
+  expect([filter.isJudging, told, collector.ended, inner.ended]).toEqual([false, ['begun'], 1, 1])
+  expect(collector.text).toContain('"content":"a"')
+})
+
+test.each([
+  [true, JSON.stringify(ERROR)],
+  [false, data(ERROR)],
+])('a stream is wanted: %j; an error is a refusal, of which no answer is read', (streamed, answer) => {
+  const { told, collector, inner, filter, sink, push } = formed(streamed)
+  push(answer)
+  sink.end()
+  expect([told, collector.ended, inner.ended, collector.text]).toEqual([['overloaded_error', 'begun'], 1, 0, ''])
+  expect(filter.refusal?.status).toBe(529)
+})
+
+test.each([
+  [true, 'no', undefined, 'incomplete'],
+  [false, ': no\n\n', undefined, 'incomplete'],
+  [true, 'no', 'reset', 'reset'],
+  [false, ': no\n\n', 'reset', 'reset'],
+  [true, '{}', undefined, 'invalid_response'],
+  [false, 'data: [DONE]\n\n', undefined, 'invalid_response'],
+] as const)('a stream is wanted: %j; %j that ends with %s fails as %s', (streamed, answer, why, type) => {
+  const { told, filter, sink, push } = formed(streamed)
+  push(answer)
+  if (why === undefined) sink.end()
+  else sink.abort(why)
+  expect(told.filter((each) => each !== 'cancel')).toEqual([type, 'begun'])
+  expect(filter.refusal?.status).toBe(502)
+})
+
+test.each([true, false])('a stream is wanted: %j; what cannot be used is not read to its end', (streamed) => {
+  const { told, collector, push, sink } = formed(streamed, 50)
+  push(streamed ? WHOLE : STREAM.replace('"a"', `"${'a'.repeat(100)}"`))
+  push('more')
+  sink.end()
+  expect([told, collector.ended]).toEqual([['invalid_response', 'begun', 'cancel'], 1])
+})
+
+test.each([true, false])('a stream is wanted: %j; a client that leaves ends everything', (streamed) => {
+  const { told, collector, filter, sink, push } = formed(streamed)
+  push(streamed ? WHOLE : STREAM)
+  sink.abort('cancelled')
+  expect([collector.aborted, filter.isJudging, filter.refusal]).toEqual(['cancelled', false, undefined])
+  push('more')
+  sink.end()
+  expect([told, collector.ended, collector.text]).toEqual([[], 0, ''])
+})
+
+const LONG = JSON.stringify({
+  choices: [...Array(20_000).keys()].map((index) => ({ index, message: { content: 'a' }, finish_reason: 'stop' })),
+})
+
+test('a long whole answer is written in several turns, and ends with the last one', async () => {
+  const { collector, sink, push } = formed(true, 2 ** 24)
+  push(LONG)
+  sink.end()
+  const atOnce = collector.text.length
+  expect(collector.ended).toBe(0)
+  while (collector.ended === 0) await nextTurn()
+  expect(collector.text.length).toBeGreaterThan(2 * atOnce)
+  expect(collector.text.endsWith('data: [DONE]\n\n')).toBe(true)
+})
+
+test('a client that leaves meanwhile gets no more of it', async () => {
+  const { collector, sink, push } = formed(true, 2 ** 24)
+  push(LONG)
+  sink.end()
+  while (collector.text === '') await nextTurn()
+  sink.abort('cancelled')
+  const { length } = collector.text
+  for (let turn = 0; turn < 20; turn++) await nextTurn()
+  expect([collector.text.length, collector.ended]).toEqual([length, 0])
+})
