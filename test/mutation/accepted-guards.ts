@@ -26,6 +26,94 @@ function dividing(file: string, works: readonly string[], others: readonly Chang
   return entriesOf(file, 'only how long work is divided', [...lines, ...others])
 }
 
+const YIELD = 'if (pace.after(WORK_PER_CHECK)) yield'
+const YIELD_TEXT = 'if (pace.after(WORK_PER_TEXT)) yield'
+const NO_TEXT = "if (before === '' || text === '') return undefined"
+const REALTIME: readonly Accepted[] = [
+  ...(
+    [
+      ['conversation', 'const WORK_PER_CHECK = 1024', '1024', '(1024 + 1)', 'only how long work is divided'],
+      ['conversation', YIELD, 'pace.after(WORK_PER_CHECK)', 'true', 'only how long work is divided'],
+      ['conversation', YIELD, 'pace.after(WORK_PER_CHECK)', 'false', 'only how long work is divided'],
+      ['conversation', YIELD, 'yield', ';', 'only how long work is divided'],
+      ['conversation', 'const MAX_BYTES = 1_048_576', '1_048_576', '(1_048_576 + 1)', 'only memory: one byte'],
+      ['conversation', 'while (this.#bytes > MAX_BYTES) this.#removeAt(0)', '>', '>=', 'only memory: one byte'],
+      [
+        'conversation',
+        'this.#instructions.length = 0',
+        '0',
+        '(0 + 1)',
+        'never used: the memory for the first ones is given back with all other',
+      ],
+      [
+        'conversation',
+        'return only === undefined || another !== undefined ? -1 : this.#items.indexOf(only)',
+        '1',
+        '(1 + 1)',
+        'the same program: each negative number is no position',
+      ],
+      [
+        'conversation',
+        'return id === undefined ? undefined : this.#items[this.#indexOf(id)]',
+        'id === undefined',
+        'false',
+        'the same program: an item without id is not there yet',
+      ],
+      [
+        'conversation',
+        'for (let index = at; index < items.length && text.length < EDGE_LENGTH; index++) {',
+        '<',
+        '<=',
+        'only how much text is searched: what is longer is cut, or there are no more items',
+      ],
+      [
+        'conversation',
+        'const isWhole = text.length <= EDGE_LENGTH',
+        '<=',
+        '<',
+        'only memory: both ends of such a text are all of it',
+      ],
+      ['join-check', NO_TEXT, "before === '' || text === ''", 'false', 'only speed: nothing matches across'],
+      [
+        'join-check',
+        NO_TEXT,
+        "before === '' || text === ''",
+        "((before === '') && (text === ''))",
+        'only speed: nothing matches across',
+      ],
+      ['join-check', NO_TEXT, "''", "'mutated'", 'only speed: nothing matches across'],
+      ['read-change', 'const WORK_PER_TEXT = 128', '128', '(128 + 1)', 'only how long work is divided'],
+      ['read-change', YIELD_TEXT, 'pace.after(WORK_PER_TEXT)', 'true', 'only how long work is divided'],
+      ['read-change', YIELD_TEXT, 'pace.after(WORK_PER_TEXT)', 'false', 'only how long work is divided'],
+      ['read-change', YIELD_TEXT, 'yield', ';', 'only how long work is divided'],
+      ['read-change', 'if (holder !== undefined)', 'holder !== undefined', 'true', 'never used: it has no name'],
+      ...(['delete', 'truncate'] as const).map(
+        (kind) =>
+          [
+            'read-change',
+            `return { kind: '${kind}', id: event.get('item_id')?.text ?? '' }`,
+            "''",
+            "'mutated'",
+            'the same program: no item has this id',
+          ] as const,
+      ),
+      [
+        'read-change',
+        "if (item.get('type')?.text === 'item_reference') elements.push({ id: item.get('id')?.text ?? '' })",
+        "''",
+        "'mutated'",
+        'the same program: no item has this id',
+      ],
+    ] as const
+  ).map(([file, line, original, replacement, reason]) => ({
+    file: `protocols/llm/realtime/${file}.ts`,
+    line,
+    original,
+    replacement,
+    reason,
+  })),
+]
+
 const DIVIDING: readonly Accepted[] = [
   ...[
     ['protocols/llm/providers/edit-messages-body.ts', 'if (pace.after(WORK_PER_VALUE)) yield', 'yield', ';'],
@@ -272,6 +360,7 @@ export const ACCEPTED_GUARDS: readonly Accepted[] = [
       '((this.#ends.length > 0) && (this.#at < this.#length))',
     ],
   ]),
+  ...REALTIME,
   ...[
     ['const UNITS_PER_STEP = 32_768', '32_768', '(32_768 + 1)', 'only how long work is divided'],
     [

@@ -39,6 +39,7 @@ const has = (text: string, more: ItemMore & { id: string }, type = 'added') => {
 /** The client creates an item, and the provider has it. */
 const created = (text: string, more: ItemMore & { id: string }) => [create(text, more), has(text, more)]
 const updated = (instructions: string) => told({ type: 'session.updated', session: { instructions } })
+const deleted = (item_id: string) => told({ type: 'conversation.item.deleted', item_id })
 const says = (id: string, after: string | null) => {
   const item = { id, type: 'message', role: 'assistant', content: [{ type: 'output_audio', transcript: 'hello' }] }
   return told({ type: 'conversation.item.added', previous_item_id: after, item })
@@ -47,6 +48,7 @@ const heard = (id: string, after: string) => {
   return told({ type: 'input_audio_buffer.committed', item_id: id, previous_item_id: after })
 }
 
+const LONG = 'x'.repeat(300)
 const REJECTED = 'guardrail_intervention'
 const UNKNOWN = 'llm-body-invalid'
 
@@ -90,6 +92,73 @@ test.each<[name: string, events: readonly (object | Buffer)[], outcome: string |
     REJECTED,
   ],
   [
+    'behind one of two with the same beginning',
+    [
+      create(`${LONG}a`),
+      create(`${LONG}forb`),
+      has(`${LONG}forb`, { id: 'p' }),
+      create('x'),
+      create('idden', { after: 'p' }),
+    ],
+    REJECTED,
+  ],
+  [
+    'behind an answer, which is none of the items that wait',
+    [...created('forb', { id: 'u' }), create('x', { role: 'assistant' }), says('s', 'u'), create('idden')],
+    undefined,
+  ],
+  [
+    'behind an item of an assistant whose text the provider tells otherwise',
+    [
+      create('forb', { id: 'a', role: 'assistant' }),
+      has('FORB', { id: 'a', role: 'assistant' }),
+      create('idden', { role: 'assistant' }),
+    ],
+    REJECTED,
+  ],
+  [
+    'where such an item was deleted',
+    [
+      create('forb', { id: 'a', role: 'assistant' }),
+      has('FORB', { id: 'a', role: 'assistant' }),
+      remove('a'),
+      deleted('a'),
+      create('idden', { role: 'assistant' }),
+    ],
+    undefined,
+  ],
+  ['before a long item', [create(`idden${LONG}`), create('forb', { after: 'root' })], REJECTED],
+  [
+    'behind an item with a long id',
+    [create('forb', { id: 'y'.repeat(512) }), create('x'), create('idden', { after: 'y'.repeat(512) })],
+    REJECTED,
+  ],
+  ['behind a role between', [create('forb'), ...created('x', { id: 'x', role: 'system' }), create('idden')], undefined],
+  [
+    'behind an answer between texts of its role',
+    [...created('forb', { id: 'a', role: 'assistant' }), says('s', 'a'), create('idden', { role: 'assistant' })],
+    undefined,
+  ],
+  [
+    'behind an answer that is told when it is done',
+    [
+      ...created('forb', { id: 'u' }),
+      told({ type: 'conversation.item.done', previous_item_id: 'u', item: { id: 's', role: 'assistant' } }),
+      create('idden'),
+    ],
+    undefined,
+  ],
+  [
+    'behind an answer to a part',
+    [...created('for', { id: 'a' }), says('s', 'a'), create('bid'), create('den')],
+    undefined,
+  ],
+  [
+    'behind an answer to sound',
+    [create('forb', { id: 'a' }), heard('h', 'a'), says('s', null), create('idden')],
+    undefined,
+  ],
+  [
     'behind an item whose text the provider tells otherwise',
     [create('forb'), has('FORB', { id: 'p' }), create('x'), create('idden', { after: 'p' })],
     REJECTED,
@@ -106,9 +175,17 @@ test.each<[name: string, events: readonly (object | Buffer)[], outcome: string |
   expect(await outcomeOf(events)).toBe(outcome)
 })
 
-const LONG = 'x'.repeat(300)
 const SYSTEM = { role: 'system' }
-const deleted = (item_id: string) => told({ type: 'conversation.item.deleted', item_id })
+const PICTURE = {
+  id: 'image',
+  type: 'message',
+  role: 'system',
+  content: [{ type: 'input_image', image_url: 'https://a.example/b' }],
+}
+const IMAGE = [
+  { type: 'conversation.item.create', item: PICTURE },
+  told({ type: 'conversation.item.added', item: PICTURE }),
+]
 
 test.each<[name: string, events: readonly (object | Buffer)[], outcome: string | undefined]>([
   ['an item', [create('forb'), create('x'), create('idden')], REJECTED],
@@ -116,6 +193,64 @@ test.each<[name: string, events: readonly (object | Buffer)[], outcome: string |
   ['several', [create('forb'), create(LONG), create('y'), create(LONG), create('idden')], REJECTED],
   ['some of them', [create('forb'), ...created('x', { id: 'x' }), create(LONG), create('idden')], undefined],
   ['behind the place', [create('idden'), create(LONG, { after: 'root' }), create('forb', { after: 'root' })], REJECTED],
+  [
+    'none: it is there, by its text',
+    [create('forb'), create(LONG), has(LONG, { id: 'p' }), create('idden')],
+    undefined,
+  ],
+  [
+    'none: it is there, by its id',
+    [create('forb'), create(LONG, { id: 'x' }), has('y', { id: 'x' }), create('idden')],
+    undefined,
+  ],
+  [
+    'its text is that of the next one, which is there',
+    [create('forb'), create('x'), create('x'), has('x', { id: 'p' }), create('idden', { after: 'p' })],
+    REJECTED,
+  ],
+  [
+    'none: an answer is behind it',
+    [create('forb'), has('FORB', { id: 'p' }), says('s', null), create('idden')],
+    undefined,
+  ],
+  ['before an image', [create('forb'), create('x'), ...IMAGE, create('idden')], REJECTED],
+  ['before sound', [create('forb', { id: 'f' }), create('x', { id: 'x' }), heard('h', 'x'), create('idden')], REJECTED],
+  ['of another role, between parts', [create('for'), create('x', SYSTEM), create('bid'), create('den')], REJECTED],
+  [
+    'none: the second item of an id',
+    [...created('y', { id: 'a' }), create('forb', { id: 'a' }), create('idden')],
+    undefined,
+  ],
+  [
+    'a deletion, when another one is confirmed',
+    [...created('forb', { id: 'a' }), ...created('x', { id: 'b' }), remove('a'), deleted('b'), create('idden')],
+    REJECTED,
+  ],
+  [
+    'a deleted one',
+    [...created('x', { id: 'a' }), create('forb'), remove('a'), deleted('a'), create('idden')],
+    REJECTED,
+  ],
+  [
+    'instructions with the same beginning',
+    [instruct(`${LONG}forb`), instruct(`${LONG}x`), updated(`${LONG}forb`), create('idden', SYSTEM)],
+    REJECTED,
+  ],
+  [
+    'later instructions before the input',
+    [instruct('x'), instruct('forb'), respond([itemOf('idden', SYSTEM)])],
+    REJECTED,
+  ],
+  [
+    'an image in the input',
+    [
+      ...IMAGE,
+      create('idden', { id: 'b' }),
+      create('forb', { id: 'a' }),
+      respond([reference('a'), reference('image'), reference('b')]),
+    ],
+    REJECTED,
+  ],
   ['none: it is there', [create('forb'), ...created(LONG, { id: 'x' }), create('idden')], undefined],
   [
     'its text is that of another one, which is there',
@@ -142,6 +277,11 @@ test.each<[name: string, events: readonly (object | Buffer)[], outcome: string |
       has('x', { id: 'a' }),
       create('idden'),
     ],
+    REJECTED,
+  ],
+  [
+    'one of another role with its text is there',
+    [create('forb'), create('x'), has('x', { id: 'p', role: 'system' }), create('idden')],
     REJECTED,
   ],
   ['a deletion', [...created('forb', { id: 'a' }), remove('a'), create('idden')], REJECTED],
@@ -324,6 +464,25 @@ test.each<[name: string, events: readonly (object | Buffer)[], outcome: string |
   expect(await outcomeOf(events)).toBe(outcome)
 })
 
+test.each<[name: string, event: object, outcome: string | undefined]>([
+  ['no type', {}, undefined],
+  ['a creation without an item', { type: 'conversation.item.create' }, undefined],
+  ['an empty item', { type: 'conversation.item.create', item: {} }, undefined],
+  ['a deletion of no item', { type: 'conversation.item.delete' }, UNKNOWN],
+  ['a truncation of no item', { type: 'conversation.item.truncate' }, UNKNOWN],
+  ['an empty item in the input', respond([{}]), undefined],
+  ['a reference to no item', respond([{ type: 'item_reference' }]), UNKNOWN],
+])('an event may lack members: %s', async (_, event, outcome) => {
+  expect(await outcomeOf([create('x'), event])).toBe(outcome)
+})
+
+test('names of calls are not read together', async () => {
+  const call = (name: string) => {
+    return { type: 'conversation.item.create', item: { type: 'function_call', call_id: 'c', name, arguments: '{}' } }
+  }
+  expect(await outcomeOf([call('forb'), call('idden')])).toBeUndefined()
+})
+
 test('an item that the provider confirms is there once', async () => {
   const one = create('forb', { id: 'a', role: 'assistant' })
   const told = has('forb', { id: 'a', role: 'assistant' })
@@ -381,6 +540,16 @@ function freeOf(load: GuardLoad): number {
   return free
 }
 
+test('both ends of an item are kept', () => {
+  const session = open(GUARDS)
+  const { guardLoad } = session.exchange.context
+  const before = freeOf(guardLoad)
+  session.says(create(LONG))
+  expect(freeOf(guardLoad)).toBe(before - 256 - 4 * 256)
+  session.says(create('x'.repeat(10)))
+  expect(freeOf(guardLoad)).toBe(before - 256 - 4 * 256 - 256 - 2 * 10)
+})
+
 test('the first items are forgotten, and an item that there is no memory for is refused', async () => {
   const session = open(GUARDS)
   const say = async (event: object) => {
@@ -400,11 +569,14 @@ test('the first items are forgotten, and an item that there is no memory for is 
   expect(await say(remove('i0'))).toBe(1)
   expect(await say(remove('i998'))).toBe(1)
   expect(await say(remove('y'.repeat(513)))).toBe(2)
-  let taken = 0
-  while (guardLoad.take(100)) taken += 100
+  await say(create('unnamed'))
+  const taken = freeOf(guardLoad)
+  guardLoad.take(taken)
   expect(await say(create('y', { id: 'y' }))).toBe(3)
   expect(await say(instruct('y'))).toBe(4)
   expect(errorsOf(session).slice(2)).toEqual(['body-memory-exhausted', 'body-memory-exhausted'])
+  session.conversation!.added({ id: 'u', previous: undefined, role: 'user', text: 'unnamed' })
+  expect(await say(remove('u'))).toBe(5)
   guardLoad.give(taken)
   const most = freeOf(guardLoad)
   await say(instruct('y'))
@@ -412,9 +584,11 @@ test('the first items are forgotten, and an item that there is no memory for is 
   expect(freeOf(guardLoad)).toBe(most - 2 * 258)
   session.conversation!.instructed('z')
   expect(freeOf(guardLoad)).toBe(most - 258)
+  await say(instruct('y'))
   session.conversation!.drop()
   session.conversation!.drop()
   session.hears(heard('late', 'j1'))
-  session.hears(told({ type: 'conversation.item.deleted', item_id: 'i999' }))
+  session.conversation!.instructed('y')
+  for (let i = 0; i < 1000; i++) session.conversation!.removed(`i${i}`)
   expect([guardLoad.take(64 * 1024 * 1024), guardLoad.take(1)]).toEqual([true, false])
 })

@@ -106,16 +106,11 @@ export class Conversation implements ItemListener {
   /** The provider has added an item: one of the client, or one of its own. */
   added({ id, previous, role, text }: ToldItem): void {
     const named = this.#items.filter((item) => item.id === id && id !== undefined)
-    if (named.some(({ state }) => state === 'leaving')) {
-      // It may be about that one, or about the next one of this id.
-      for (const item of named) if (item.state === 'sent') item.state = 'guessed'
-      return
-    }
+    // It is told again, or may be about one that is leaving.
     if (named.some(({ state }) => state !== 'sent')) return
     const unnamed = this.#items.filter((item) => item.id === undefined && item.role === role)
     const possible = named.length > 0 ? named : unnamed
-    const { start, end } = itemOf({ role, text })
-    const same = possible.filter((item) => item.start === start && item.end === end)
+    const same = possible.filter((item) => hasEdges(item, text))
     // An answer is not of the client.
     const given = same[0] ?? (named.length > 0 || role !== 'assistant' ? possible[0] : undefined)
     if (given !== undefined) {
@@ -140,11 +135,9 @@ export class Conversation implements ItemListener {
 
   /** The provider has changed the session. */
   instructed(text: string): void {
-    const { start, end } = itemOf({ role: 'system', text })
-    const at = this.#instructions.findLastIndex((sent) => sent.start === start && sent.end === end)
-    if (at < 0) return
+    const at = this.#instructions.findLastIndex((sent) => hasEdges(sent, text))
+    // -1: they are not of the client.
     for (const item of this.#instructions.splice(0, at)) this.#give(bytesOf(item))
-    this.#instructions[0]!.state = 'there'
   }
 
   /** The session is over. */
@@ -233,7 +226,7 @@ export class Conversation implements ItemListener {
       }
       const refusal = this.#check.refuse(last.end, item.start)
       if (refusal !== undefined) return refusal
-      last = item.isWhole ? { ...item, end: (last.end + item.end).slice(-EDGE_LENGTH) } : item
+      last = { ...item, end: endOf(last.end + item.end) }
     }
     return undefined
   }
@@ -358,7 +351,7 @@ function textFrom(
   for (let index = at; index < items.length && text.length < EDGE_LENGTH; index++) {
     const item = items[index]!
     if (item.role === role) text = join(text, item)
-    if (separates(item, role) || (item.role === role && !item.isWhole)) return text
+    if (separates(item, role)) return text
   }
   return text
 }
@@ -369,8 +362,19 @@ function separates(item: Item, role: TextRole): boolean {
 
 function itemOf({ role, text }: Spoken): Item {
   const isWhole = text.length <= EDGE_LENGTH
-  const [start, end] = isWhole ? [text, text] : [text.slice(0, EDGE_LENGTH), text.slice(-EDGE_LENGTH)]
-  return { id: undefined, role, start, end, isWhole, state: 'sent', separates: false }
+  return { id: undefined, role, start: startOf(text), end: endOf(text), isWhole, state: 'sent', separates: false }
+}
+
+function hasEdges({ start, end }: Item, text: string): boolean {
+  return start === startOf(text) && end === endOf(text)
+}
+
+function startOf(text: string): string {
+  return text.slice(0, EDGE_LENGTH)
+}
+
+function endOf(text: string): string {
+  return text.slice(-EDGE_LENGTH)
 }
 
 /** Strings may have two bytes for a character. */

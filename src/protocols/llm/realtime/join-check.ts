@@ -48,6 +48,6 @@ function matchAcross(guard: RegexGuard, before: string, text: string): Refusal |
     { guard, isFixed: false, before, stream: { refuse, noted() {} } },
   )
   stage.text(undefined, text.slice(0, HEAD_LENGTH))
-  if (text.length < HEAD_LENGTH) stage.finish()
+  if (text.length <= HEAD_LENGTH) stage.finish()
   return refusal
 }
