@@ -844,6 +844,23 @@ export const ACCEPTED: readonly Accepted[] = [
     replacement: "'mutated'",
     reason: 'any name that is neither that of a credential nor that of a path does the same',
   },
+  ...[
+    ['const REACHED = 8', '8', '(8 + 1)'],
+    ['const TIMES = 24', '24', '(24 + 1)'],
+    ['const POLICIES = 12', '12', '(12 + 1)'],
+    ['numbers[number + NUMBER] = decision.number', '+', '-'],
+    ['values[value + METHOD] = decision.method', '+', '-'],
+    ['return this.#numbers[slot * NUMBERS + NUMBER]!', '+', '-'],
+    ['const numbers = this.#numbers.subarray(slot * NUMBERS, (slot + 1) * NUMBERS)', '1', '(1 + 1)'],
+    ['const values = this.#values.slice(slot * VALUES, (slot + 1) * VALUES)', '1', '(1 + 1)'],
+    ['if (time + timesMs.length > end) return false', '>', '>='],
+  ].map(([line, original, replacement]) => ({
+    file: 'observe/decision-columns.ts',
+    line: line!,
+    original: original!,
+    replacement: replacement!,
+    reason: 'only the layout, or where times are kept: the same decision is read (the first columns are 0)',
+  })),
   {
     file: 'cli/cluster/read-cluster.ts',
     line: 'if (info?.own !== true) return []',
