@@ -17,8 +17,12 @@ const SAMPLE = 4
 const STRIDE = MIN_LENGTH - SAMPLE + 1
 const SAMPLE_BITS = 18
 
+let lastVersion = 0
+
 /** Removes secrets from texts. */
 export interface SecretHider {
+  /** Another number when other values are secrets: what was hidden before is then to be hidden again. */
+  readonly version: number
   /** The text without values of secrets and without credentials in URL queries. */
   hide(text: string): string
   /** The text without values of secrets; cheap enough for every log field. */
@@ -30,6 +34,7 @@ export interface SecretHider {
  * searches for all values: each window of eight characters has a rolling hash (Rabin-Karp).
  */
 export class KnownSecrets implements SecretHider {
+  readonly version = ++lastVersion
   /** By the hash of their first characters, longest first. */
   readonly #values = new Map<number, string[]>()
   /** Samples of the beginnings of values, one bit per hash. */
@@ -98,6 +103,17 @@ export class KnownSecrets implements SecretHider {
       const sample = sampleAt(value, at)
       this.#samples[sample >>> 3]! |= 1 << (sample & 7)
     }
+  }
+}
+
+/** Hides the secrets of the moment. */
+export function hideCurrent(secrets: () => KnownSecrets): SecretHider {
+  return {
+    get version() {
+      return secrets().version
+    },
+    hide: (text) => secrets().hide(text),
+    hideValues: (text) => secrets().hideValues(text),
   }
 }
 

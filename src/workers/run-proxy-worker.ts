@@ -1,5 +1,5 @@
 import type { MessagePort } from 'node:worker_threads'
-import { KnownSecrets, type SecretHider } from '#base/known-secrets.ts'
+import { hideCurrent, KnownSecrets } from '#base/known-secrets.ts'
 import { parseJson } from '#base/parse-json.ts'
 import type { GatewayIdentity } from '#exchange/gateway-identity.ts'
 import { GuardLoad } from '#exchange/guard-load.ts'
@@ -63,10 +63,7 @@ export async function runProxyWorker(start: WorkerStart, port: MessagePort, arou
     secrets ??= new KnownSecrets([...secretsByItem.values()].flat())
     return secrets
   }
-  const hider: SecretHider = {
-    hide: (text) => knownSecrets().hide(text),
-    hideValues: (text) => knownSecrets().hideValues(text),
-  }
+  const hider = hideCurrent(knownSecrets)
   const format = start.logFormat === 'json' ? JSON_LINE : TEXT_LINE
   const gateway: GatewayIdentity = {
     podName: around.environment.POD_NAME,

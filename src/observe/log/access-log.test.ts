@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { clock } from '#base/clock.ts'
-import { KnownSecrets } from '#base/known-secrets.ts'
+import { hideCurrent, KnownSecrets } from '#base/known-secrets.ts'
 import type { LlmRequest } from '#exchange/llm-facts.ts'
 import { verifies } from '#test/support/verifies.ts'
 import { Ended } from '../ended.ts'
@@ -80,17 +80,23 @@ test('each line has its own values, also those that most lines repeat', () => {
   expect(shown).toEqual([usual, usual, ['9001', 'POST', '/b', '503'], ['9000', 'GET', '/a', undefined], usual])
 })
 
-test('a value that most lines repeat is hidden as soon as it is a secret', () => {
+test('a value that lines repeat is hidden as soon as it is a secret', () => {
   const lines: string[] = []
   let secrets = new KnownSecrets()
-  const hider = { hide: (text: string) => secrets.hide(text), hideValues: (text: string) => secrets.hideValues(text) }
+  const hider = hideCurrent(() => secrets)
   const log = new AccessLog(TEXT_LINE, (line) => lines.push(line), hider)
-  const endpointLabel = 'tenant-4711.example:443'
-  const write = () => log.log(new Ended(observed({ endpointLabel }), clock.now(), 1, undefined))
+  const ended = observed({
+    endpointLabel: 'tenant-4711.example:443',
+    place: { ...PLACE, route: 'default/tenant-4711' },
+  })
+  const write = () => log.log(new Ended(ended, clock.now(), 1, undefined))
   write()
   secrets = new KnownSecrets(['tenant-4711'])
   write()
-  expect(lines.map((line) => / endpoint=(\S+)/.exec(line)![1])).toEqual([endpointLabel, '<redacted>.example:443'])
+  expect(lines.map((line) => / route=(\S+) endpoint=(\S+)/.exec(line)!.slice(1))).toEqual([
+    ['default/tenant-4711', 'tenant-4711.example:443'],
+    ['default/<redacted>', '<redacted>.example:443'],
+  ])
 })
 
 test('unknown values are omitted', () => {

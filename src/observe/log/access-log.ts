@@ -11,7 +11,7 @@ import type { OtlpAccessLog } from '../otlp/otlp-access-log.ts'
 import type { LineFormat } from './field-line.ts'
 import { LineFields } from './line-fields.ts'
 
-const NO_SECRETS: SecretHider = { hide: (text) => text, hideValues: (text) => text }
+const NO_SECRETS: SecretHider = { version: 0, hide: (text) => text, hideValues: (text) => text }
 
 /**
  * Writes the access log line of a request or relayed connection (docs/behaviour/observability.md, "Access log"). Absent values are omitted. Values

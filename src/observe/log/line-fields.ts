@@ -19,7 +19,7 @@ interface Columns<E> {
   readonly of: (event: E) => object | undefined
   readonly columns: readonly Column[]
   /** The cached text for each subject, if it never changes. */
-  readonly texts: WeakMap<object, string> | undefined
+  texts: WeakMap<object, string> | undefined
 }
 
 /** The fields of one kind of line in one format. They are selected at configuration time; each event only reads and joins them. */
@@ -27,6 +27,8 @@ export class LineFields<E> {
   readonly #format: LineFormat
   readonly #secrets: SecretHider
   readonly #groups: readonly Columns<E>[]
+  /** Of the secrets that cached texts do not show. */
+  #version: number
 
   constructor(
     groups: readonly Group<E>[],
@@ -36,6 +38,7 @@ export class LineFields<E> {
   ) {
     this.#format = format
     this.#secrets = secrets
+    this.#version = secrets.version
     this.#groups = groups
       .map(({ of, fields, constant }) => ({
         of,
@@ -59,6 +62,8 @@ export class LineFields<E> {
 
   /** Unknown values are omitted. @param covered names that another field of this line replaces */
   write(event: E, covered?: ReadonlySet<string>): string {
+    const { version } = this.#secrets
+    if (version !== this.#version) this.#forgetTexts(version)
     let line = ''
     for (const { of, columns, texts } of this.#groups) {
       const subject = of(event)
@@ -69,6 +74,14 @@ export class LineFields<E> {
           : this.#known(columns, subject, texts)
     }
     return line
+  }
+
+  #forgetTexts(version: number): void {
+    this.#version = version
+    for (const group of this.#groups) {
+      if (group.texts !== undefined) group.texts = new WeakMap()
+      for (const column of group.columns) column.last = undefined
+    }
   }
 
   #known(columns: readonly Column[], subject: object, texts: WeakMap<object, string>): string {
@@ -85,9 +98,7 @@ export class LineFields<E> {
     for (const column of columns) {
       const value = column.read(subject)
       if (value === undefined || value === '' || value === column.usual || covered?.has(column.name)) continue
-      // Secrets change: what was shown before may be one now.
-      const shown = column.plain || typeof value === 'number' ? value : this.#secrets.hideValues(value)
-      text += column.repeats ? this.#repeated(column, shown) : this.#textOf(column, shown)
+      text += column.repeats ? this.#repeated(column, value) : this.#textOf(column, value)
     }
     return text
   }
@@ -103,6 +114,6 @@ export class LineFields<E> {
   #textOf({ key, unit, plain }: Column, value: string | number): string {
     const format = this.#format
     if (typeof value === 'number') return key + format.number(value) + unit
-    return key + (plain ? format.plain(value) : format.text(value))
+    return key + (plain ? format.plain(value) : format.text(this.#secrets.hideValues(value)))
   }
 }

@@ -14,7 +14,7 @@ interface Columns<E> {
   readonly of: (event: E) => object | undefined
   readonly columns: readonly Column[]
   /** The encoded attributes of each subject, if they never change. */
-  readonly known: WeakMap<object, Uint8Array> | undefined
+  known: WeakMap<object, Uint8Array> | undefined
 }
 
 /** Fields as attributes of OTLP. They are selected at configuration time; each event only reads and encodes them. */
@@ -22,6 +22,8 @@ export class AttributeFields<E> {
   readonly #tag: number
   readonly #secrets: SecretHider
   readonly #groups: readonly Columns<E>[]
+  /** Of the secrets that encoded attributes do not show. */
+  #version: number
 
   /**
    * @param tag of the list of attributes in its message
@@ -30,6 +32,7 @@ export class AttributeFields<E> {
   constructor(tag: number, groups: readonly Group<E>[], secrets: SecretHider, removed: ReadonlySet<string>) {
     this.#tag = tag
     this.#secrets = secrets
+    this.#version = secrets.version
     this.#groups = groups
       .map(({ of, fields, constant }) => ({
         of,
@@ -43,12 +46,19 @@ export class AttributeFields<E> {
 
   /** Unknown values are omitted. @param covered names that another attribute replaces */
   write(out: Writer, event: E, covered?: ReadonlySet<string>): void {
+    const { version } = this.#secrets
+    if (version !== this.#version) this.#forgetEncoded(version)
     for (const { of, columns, known } of this.#groups) {
       const subject = of(event)
       if (subject === undefined) continue
       if (known === undefined || covered !== undefined) this.#writeColumns(out, columns, subject, covered)
       else out.encoded(this.#encodedOnce(columns, subject, known))
     }
+  }
+
+  #forgetEncoded(version: number): void {
+    this.#version = version
+    for (const group of this.#groups) if (group.known !== undefined) group.known = new WeakMap()
   }
 
   #encodedOnce(columns: readonly Column[], subject: object, known: WeakMap<object, Uint8Array>): Uint8Array {

@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest'
-import type { SecretHider } from '#base/known-secrets.ts'
+import { hideCurrent, KnownSecrets, type SecretHider } from '#base/known-secrets.ts'
 import type { OtlpTarget } from '#exchange/otlp-target.ts'
 import { decodeOfficial } from '#test/support/otlp-definitions.ts'
 import { Ended } from '../ended.ts'
 import { AccessLog } from '../log/access-log.ts'
 import { JSON_LINE } from '../log/field-line.ts'
-import { type ObservedInputs, observed, observedRelay, type SettingTexts, settingsOf } from '../testing.ts'
+import { type ObservedInputs, observed, observedRelay, PLACE, type SettingTexts, settingsOf } from '../testing.ts'
 import type { Exporters } from './exporters.ts'
 import { OtlpAccessLog } from './otlp-access-log.ts'
 
@@ -18,6 +18,7 @@ const TARGET: OtlpTarget = {
   key: 'k',
 }
 const HIDER: SecretHider = {
+  version: 0,
   hide: (text) => text.replaceAll('hidden', '*'),
   hideValues: (text) => text.replaceAll('hidden', '*'),
 }
@@ -74,6 +75,23 @@ test('an expression is evaluated once for line and entry, and secrets are hidden
   const { line, attributes } = both(ended({ headers: { 'x-a': 'hidden' } }), { add: { a: 'request.headers["x-a"]' } })
   expect(line).toMatchObject({ a: '*' })
   expect(attributes).toContainEqual({ key: 'a', value: { stringValue: '*' } })
+})
+
+test('a value that entries repeat is hidden as soon as it is a secret', () => {
+  let secrets = new KnownSecrets()
+  const hider = hideCurrent(() => secrets)
+  const records: Uint8Array[] = []
+  const exporters: Pick<Exporters, 'add'> = { add: (_, item) => void records.push(item) }
+  const log = new AccessLog(JSON_LINE, () => {}, hider, new OtlpAccessLog(exporters as Exporters, hider))
+  const one = ended({ place: { ...PLACE, route: 'default/tenant-4711' } })(settingsOf({ otlp: TARGET }))
+  log.log(one)
+  secrets = new KnownSecrets(['tenant-4711'])
+  log.log(one)
+  const shown = records.map((record) => {
+    const { attributes } = decodeOfficial('opentelemetry.proto.logs.v1.LogRecord', record)
+    return (attributes as { readonly key: string; readonly value: object }[]).find(({ key }) => key === 'route')?.value
+  })
+  expect(shown).toEqual([{ stringValue: 'default/tenant-4711' }, { stringValue: 'default/<redacted>' }])
 })
 
 test('the filter applies', () => {

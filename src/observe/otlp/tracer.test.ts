@@ -18,7 +18,7 @@ interface Span {
 }
 
 const TARGET = { signal: 'traces', backend: 'b', protocol: 'GRPC', path: '', resource: () => [], key: 'k' } as const
-const NO_SECRETS = { hide: (text: string) => text, hideValues: (text: string) => text }
+const NO_SECRETS = { version: 0, hide: (text: string) => text, hideValues: (text: string) => text }
 
 function tracer(add: Readonly<Record<string, string>> = {}) {
   const spans: Span[] = []
