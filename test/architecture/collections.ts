@@ -212,6 +212,10 @@ export const COLLECTIONS: Readonly<Record<string, Filled | PeerFilled>> = {
     bound: 'the limit of bodies',
     flood: 'src/protocols/llm/messages/form-change.test.ts',
   },
+  'protocols/llm/messages/form-change #byIndex': {
+    bound: 'the limit of bodies',
+    flood: 'src/protocols/llm/messages/form-change.test.ts',
+  },
   'protocols/llm/messages/countable-prompt texts': 'message',
   'protocols/llm/answer/kept-answer #texts': { bound: 'what is kept, and the memory for bodies', flood: FLOODS },
   'protocols/llm/answer/kept-answer #calls': { bound: 'what is kept, and the memory for bodies', flood: FLOODS },

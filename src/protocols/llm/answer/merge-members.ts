@@ -12,6 +12,21 @@ export function membersIn(value: unknown): JsonMembers {
   return Object.assign(Object.create(null), isObject(value) ? value : {}) as JsonMembers
 }
 
+/** Sets a member. @returns how many more units of text the object has */
+export function setMember(target: JsonMembers, name: string, value: unknown): number {
+  const old = target[name]
+  target[name] = value
+  if (old === value) return 0
+  return old === undefined ? MEMBER + name.length + lengthOf(value) : Math.max(0, lengthOf(value) - lengthOf(old))
+}
+
+/** Memory overhead of a member. */
+const MEMBER = 64
+
+function lengthOf(value: unknown): number {
+  return typeof value === 'string' ? value.length : (JSON.stringify(value)?.length ?? 0)
+}
+
 /**
  * Adds a piece of an object that arrives in pieces, as the official clients do: texts are joined, lists are continued, and their elements with
  * the same `index` are one. Of anything else the last value counts that is not null.
@@ -23,7 +38,7 @@ export function mergeMembers(target: JsonMembers, piece: unknown): void {
 function merged(name: string, old: unknown, value: unknown): unknown {
   if (value === null) return old ?? null
   if (Array.isArray(value)) {
-    const list: unknown[] = Array.isArray(old) ? old : []
+    const list: unknown[] = Array.isArray(old) ? old : name === 'content' ? partsOf(old) : []
     for (const element of value) addElement(list, element)
     return list
   }
@@ -32,11 +47,25 @@ function merged(name: string, old: unknown, value: unknown): unknown {
     mergeMembers(target, value)
     return target
   }
+  if (Array.isArray(old) && name === 'content') return continueParts(old, value)
   if (typeof old !== 'string' || typeof value !== 'string' || old === '') return value
   if (CONSTANT.has(name)) return old
   // Base64 is padded at its end.
   if (name === 'data' && old.endsWith('=')) return joinBase64(old, value)
   return old + value
+}
+
+/** Some providers send thoughts as a list of parts, and then an answer as a text. */
+function partsOf(text: unknown): unknown[] {
+  return typeof text === 'string' && text !== '' ? [{ type: 'text', text }] : []
+}
+
+function continueParts(parts: unknown[], text: unknown): unknown[] {
+  const last = parts.at(-1)
+  if (typeof text === 'string' && textAt(last, 'type') === 'text' && typeof textAt(last, 'text') === 'string') {
+    mergeMembers(last as JsonMembers, { text })
+  } else parts.push(...partsOf(text))
+  return parts
 }
 
 /** Some providers number all calls 0, and tell them apart by their ids. */
@@ -59,9 +88,10 @@ function addElement(list: unknown[], element: unknown): void {
   list.push(added)
 }
 
+/** Only the end of the first text is decoded: it may be long. */
 function joinBase64(one: string, next: string): string {
   try {
-    return btoa(atob(one) + atob(next))
+    return one.slice(0, -4) + btoa(atob(one.slice(-4)) + atob(next))
   } catch {
     return one + next
   }

@@ -171,6 +171,50 @@ test('pieces of choices interleave, and are joined as clients join them', () => 
   expect(second).toMatchObject({ finish_reason: 'length', logprobs: null })
 })
 
+test('a text before or after a list of parts is one of them', () => {
+  const thought = (text: string) => ({ type: 'thinking', thinking: [{ type: 'text', text }] })
+  const contentOf = (...pieces: readonly unknown[]) => {
+    const chunks = pieces.map((content) => data({ choices: [{ index: 0, delta: { content } }] }))
+    return JSON.parse(collected(completionsForms, `${chunks.join('')}${data('[DONE]')}`)).choices[0].message.content
+  }
+  const text = { type: 'text', text: 'one two' }
+  expect(contentOf('', [thought('a')], [thought('b')], '', 'one ', 'two')).toEqual([thought('a'), thought('b'), text])
+  expect(contentOf('one ', 'two', [thought('a')], null)).toEqual([text, thought('a')])
+})
+
+test('an event may have a whole message in place of a piece', () => {
+  const message = { role: 'assistant', content: 'abc', tool_calls: [call], own: 1 }
+  const whole = data({ choices: [{ index: 0, message, finish_reason: 'stop' }] })
+  for (const stream of [whole, data({ choices: [{ index: 0, delta: { content: 'ab' } }] }) + whole]) {
+    expect(JSON.parse(collected(completionsForms, stream)).choices[0].message).toEqual({ ...message, refusal: null })
+  }
+})
+
+test('base64 in pieces with padding is joined', () => {
+  const pieces = ['a', 'bc', 'def', 'g', '', 'hi'].map((text) => Buffer.from(text).toString('base64'))
+  const chunks = pieces.map((piece) => data({ choices: [{ index: 0, delta: { audio: { data: piece } } }] }))
+  const { message } = JSON.parse(collected(completionsForms, `${chunks.join('')}${data('[DONE]')}`)).choices[0]
+  expect(Buffer.from(message.audio.data, 'base64').toString()).toBe('abcdefghi')
+  expect(message.audio.data).toBe(Buffer.from('abcdefghi').toString('base64'))
+})
+
+test('members keep their names, however long they are', () => {
+  const names = ['n', 'o'].map((letter) => letter.repeat(1100))
+  const message = { role: 'assistant', content: null, refusal: null, [names[0]!]: 'a', [names[1]!]: 'b' }
+  const stream = streamOf(completionsForms, JSON.stringify({ choices: [{ message }] }), false)
+  expect(JSON.parse(collected(completionsForms, stream)).choices[0].message).toEqual(message)
+})
+
+test('what a piece repeats needs no more room', () => {
+  const usage = { prompt_tokens: 1, completion_tokens: 2, total_tokens: 3 }
+  const chunk = data({ id: 'x'.repeat(30), own: [1, 2], choices: [], usage })
+  expect(failedBy(completionsForms, chunk.repeat(100), 1000)).toBeUndefined()
+})
+
+const LONG = 'b'.repeat(100)
+/** Ten events with a name each. */
+const flood = (chunk: (name: string) => object) =>
+  Array.from({ length: 10 }, (_, index) => data(chunk('a'.repeat(index + 1)))).join('')
 const began = data({ choices: [{ index: 0, delta: { content: 'a' } }] })
 const ended = data({ choices: [{ index: 0, delta: {}, finish_reason: 'length' }] })
 test.each<[what: string, stream: string, reason: string]>([
@@ -182,11 +226,16 @@ test.each<[what: string, stream: string, reason: string]>([
 
 test.each<[what: string, stream: string, fault: unknown]>([
   ['neither reason nor end mark', began, undefined],
+  ['an empty reason', began + data({ choices: [{ index: 0, finish_reason: '' }] }), undefined],
   ['one of two reasons', began + ended + data({ choices: [{ index: 1, delta: {} }] }), undefined],
   ['no choice', data('[DONE]'), { kind: 'unusable', what: 'the response has no choice' }],
   ['no JSON', began + data('no'), { kind: 'unusable', what: 'an event of the stream is not JSON' }],
+  ['a list', began + data('[1]'), { kind: 'unusable', what: 'an event of the stream is not JSON' }],
   ['an error', began + data({ error: { code: 1 } }), { kind: 'error', error: { error: { code: 1 } } }],
   ['an event of that name', `event: error\n${data({ message: 'm' })}`, { kind: 'error', error: { message: 'm' } }],
+  ['a flood of members', flood((name) => ({ [name]: LONG })), TOO_LARGE],
+  ['a flood of members of a choice', flood((name) => ({ choices: [{ index: 0, [name]: LONG }] })), TOO_LARGE],
+  ['members that grow', flood((name) => ({ own: name.repeat(200) })), TOO_LARGE],
   ['a flood of choices', Array.from({ length: 30 }, (_, index) => began.replace('0', `${index}`)).join(''), TOO_LARGE],
   [
     'a long answer',

@@ -1,11 +1,11 @@
 import { parseExactJson } from '#base/exact-json.ts'
 import type { Collected, FormChange, StreamCollector } from '../answer/form-change.ts'
 import { NO_JSON, TOO_LARGE } from '../answer/form-change.ts'
-import { type JsonMembers, membersIn, mergeMembers } from '../answer/merge-members.ts'
+import { type JsonMembers, membersIn, mergeMembers, setMember } from '../answer/merge-members.ts'
 import { JsonValue, parseDocument } from '../json/json-document.ts'
 import { decodeText } from '../json/native.ts'
-import { inPieces, membersOf, textOf, withMembers } from '../json/one-line-json.ts'
-import { countAt, elementsOf, memberOf } from '../json/read-value.ts'
+import { inPieces, keyText, membersOf, textOf, withMembers } from '../json/one-line-json.ts'
+import { countAt, elementsOf, memberOf, objectAt } from '../json/read-value.ts'
 import { encode } from '../json/splice.ts'
 
 /**
@@ -118,7 +118,7 @@ function* writeOthers(
   const members = message?.kind === 'object' ? message.children() : undefined
   for (let value = members?.next(); value !== undefined; value = members?.next()) {
     const { name } = members!
-    if (!OWN.has(name) && isWanted(value)) yield* write(`${JSON.stringify(name)}:`, value)
+    if (!OWN.has(name) && isWanted(value)) yield* write(`${keyText(message!, members!)}:`, value)
   }
 }
 
@@ -137,7 +137,7 @@ function* writeCall(call: JsonValue, index: number, write: WriteDelta): Pieces {
 }
 
 interface CollectedChoice {
-  readonly message: JsonMembers
+  message: JsonMembers
   readonly rest: JsonMembers
 }
 
@@ -157,7 +157,7 @@ class ChunkCollector implements StreamCollector {
     const text = decodeText(data)
     if (text.startsWith('[DONE]')) return this.#choices.size === 0 ? NO_CHOICE : this.#whole()
     const parsed = parseDocument(data)
-    if (!(parsed instanceof JsonValue)) return data.length === 0 ? undefined : NO_JSON
+    if (!(parsed instanceof JsonValue) || parsed.kind !== 'object') return data.length === 0 ? undefined : NO_JSON
     const chunk = parseExactJson(text)
     if (name === 'error' || (memberOf(chunk, 'error') ?? undefined) !== undefined)
       return { kind: 'error', error: chunk }
@@ -167,7 +167,9 @@ class ChunkCollector implements StreamCollector {
   /** Without an end mark the answer is complete if each choice says why it ended. */
   end(): Collected | undefined {
     const choices = [...this.#choices.values()]
-    const isComplete = choices.length > 0 && choices.every(({ rest }) => typeof rest.finish_reason === 'string')
+    const isComplete =
+      choices.length > 0 &&
+      choices.every(({ rest }) => typeof rest.finish_reason === 'string' && rest.finish_reason !== '')
     return isComplete ? this.#whole() : undefined
   }
 
@@ -175,25 +177,33 @@ class ChunkCollector implements StreamCollector {
     for (const [name, value] of Object.entries(chunk ?? {})) {
       // Padding, which makes chunks equally long.
       if (name === 'choices' || name === 'object' || name === 'obfuscation') continue
-      if (value !== null && value !== '') this.#answer[name] = value
-      else this.#answer[name] ??= value
+      if (!this.#set(this.#answer, name, value)) return false
     }
     return elementsOf(memberOf(chunk, 'choices')).every((choice, position) => this.#addTo(choice, position))
   }
 
   #addTo(choice: unknown, position: number): boolean {
-    const { index, delta, logprobs, message: _, ...rest } = membersIn(choice)
+    const { index, delta, logprobs, message, ...rest } = membersIn(choice)
     const number = countAt(choice, 'index') ?? position
     let known = this.#choices.get(number)
     if (known === undefined) {
-      known = { message: membersIn({ role: 'assistant', content: null, refusal: null }), rest: membersIn({}) }
+      known = { message: emptyMessage(), rest: membersIn({}) }
       this.#choices.set(number, known)
     }
-    if (!this.#hasRoom(CHUNK + JSON.stringify([delta, logprobs]).length - BESIDES)) return false
-    mergeMembers(known.message, delta)
+    // What stands in front of a provider may send a whole message in an event.
+    const isWhole = delta == null && Object.keys(objectAt(choice, 'message') ?? {}).length > 0
+    const piece = isWhole ? message : delta
+    if (!this.#hasRoom(CHUNK + JSON.stringify([piece, logprobs]).length - BESIDES)) return false
+    if (isWhole) known.message = emptyMessage()
+    mergeMembers(known.message, piece)
     if (logprobs != null) mergeMembers(known.rest, { logprobs })
-    for (const [name, value] of Object.entries(rest)) known.rest[name] = value ?? known.rest[name] ?? null
-    return true
+    return Object.entries(rest).every(([name, value]) => this.#set(known.rest, name, value))
+  }
+
+  /** The last value counts that is neither null nor empty. @returns false if there is no room */
+  #set(members: JsonMembers, name: string, value: unknown): boolean {
+    const isEmpty = value === null || value === ''
+    return this.#hasRoom(setMember(members, name, isEmpty ? (members[name] ?? value) : value))
   }
 
   #whole(): Collected {
@@ -206,12 +216,16 @@ class ChunkCollector implements StreamCollector {
   }
 }
 
+function emptyMessage(): JsonMembers {
+  return membersIn({ role: 'assistant', content: null, refusal: null })
+}
+
 const BESIDES = '{"content":""}'.length
 const NO_CHOICE: Collected = { kind: 'unusable', what: 'the response has no choice' }
 
 function wholeChoice(index: number, { message, rest }: CollectedChoice): object {
   const calls = elementsOf(message.tool_calls).map(wholeCall)
-  const reason = rest.finish_reason ?? (calls.length > 0 ? 'tool_calls' : 'stop')
+  const reason = rest.finish_reason || (calls.length > 0 ? 'tool_calls' : 'stop')
   const { logprobs = null, ...others } = rest
   return {
     index,

@@ -1,4 +1,4 @@
-import type { JsonValue } from './json-document.ts'
+import type { JsonChildren, JsonValue } from './json-document.ts'
 import { decodeText } from './native.ts'
 
 /** Of a longer text, so many bytes are written at a time. */
@@ -20,17 +20,20 @@ export function withMembers(value: JsonValue, changes: Readonly<Record<string, s
 /** The same without its braces; empty if it is no object. */
 export function membersOf(object: JsonValue, changes: Readonly<Record<string, string | undefined>>): string {
   if (object.kind !== 'object') return ''
-  const { json, place } = object
   const members: string[] = []
   const children = object.children()
   for (let value = children.next(); value !== undefined; value = children.next()) {
-    const { name, key } = children
+    const { name } = children
     const change = Object.hasOwn(changes, name) ? changes[name] : textOf(value)
     const text = change !== undefined && value.kind === 'null' ? 'null' : change
-    const { start, end } = key
-    if (text !== undefined) members.push(`${decodeText(json, start - place, end - place)}:${text}`)
+    if (text !== undefined) members.push(`${keyText(object, children)}:${text}`)
   }
   return members.join(',')
+}
+
+/** The JSON text of the name of the member that `children` returned last, however long it is. */
+export function keyText({ json, place }: JsonValue, { key: { start, end } }: JsonChildren): string {
+  return decodeText(json, start - place, end - place)
 }
 
 /** Texts and values behind each other, of which long ones are not copied. */

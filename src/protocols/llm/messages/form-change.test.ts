@@ -87,6 +87,7 @@ const stopped = event('message_delta', {
   usage: { input_tokens: null, output_tokens: 5 },
 })
 const stop = event('message_stop')
+const LONG = 'b'.repeat(100)
 
 test('an input is joined from its pieces, with its numbers', () => {
   const whole = collected(
@@ -102,6 +103,34 @@ test('an input that was cut off stays a text', () => {
   expect(whole).toMatchObject({ stop_reason: 'max_tokens', content: [{ input: '{"a":' }] })
 })
 
+test.each<[what: string, index: object]>([
+  ['without numbers', {}],
+  ['with the same number', { index: 0 }],
+])('blocks %s follow each other', (_, index) => {
+  const block = (text: string) =>
+    event('content_block_start', { ...index, content_block: { type: 'text', text: '' } }) +
+    event('content_block_delta', { ...index, delta: { type: 'text_delta', text } }) +
+    event('content_block_stop', index)
+  const whole = JSON.parse(collected(messagesForms, start + block('a') + block('b') + stopped + stop))
+  expect(whole.content).toEqual(['a', 'b'].map((text) => ({ type: 'text', text })))
+})
+
+test('blocks interleave, and are in the order of their numbers', () => {
+  const text = (index: number, text: string) =>
+    event('content_block_delta', { index, delta: { type: 'text_delta', text } })
+  const begun = (index: number) => event('content_block_start', { index, content_block: { type: 'text', text: '' } })
+  const stream =
+    start + begun(1) + begun(0) + text(1, 'c') + text(0, 'a') + text(1, 'd') + text(0, 'b') + stopped + stop
+  expect(JSON.parse(collected(messagesForms, stream)).content.map(({ text }: { text: string }) => text)).toEqual([
+    'ab',
+    'cd',
+  ])
+})
+
+test('the mark of another API ends a complete message', () => {
+  expect(JSON.parse(collected(messagesForms, `${start + stopped}data: [DONE]\n\n`)).stop_reason).toBe('max_tokens')
+})
+
 test('a message ends with its reason to stop, or with its last event', () => {
   expect(JSON.parse(collected(messagesForms, start + stopped)).stop_reason).toBe('max_tokens')
   expect(JSON.parse(collected(messagesForms, start + stop))).toMatchObject({ stop_reason: 'end_turn', content: [] })
@@ -115,6 +144,13 @@ test.each<[what: string, stream: string, fault: unknown]>([
   ['an error by its member', start + event('x', { error: 1 }), { kind: 'error', error: { type: 'x', error: 1 } }],
   ['an error by its line', 'event: error\ndata: {"message":"m"}\n\n', { kind: 'error', error: { message: 'm' } }],
   ['a long message', start + begin + input('a'.repeat(1000)), { kind: 'unusable', what: 'the response is too large' }],
+  ['a list', `${start}data: [1]\n\n`, { kind: 'unusable', what: 'an event of the stream is not JSON' }],
+  ['the mark of another API', `${start}data: [DONE]\n\n`, undefined],
+  [
+    'a flood of members',
+    start + Array.from({ length: 10 }, (_, i) => event('message_delta', { [`own${i}`]: LONG, delta: {} })).join(''),
+    TOO_LARGE,
+  ],
   ['a flood of blocks', start + Array.from({ length: 30 }, (_, i) => begin.replace('0', `${i}`)).join(''), TOO_LARGE],
 ])('%s is no message', (_, stream, fault) => {
   expect(failedBy(messagesForms, stream, 1000)).toEqual(fault)

@@ -1,6 +1,6 @@
 import { parseExactJson } from '#base/exact-json.ts'
 import { type Collected, type FormChange, NO_JSON, type StreamCollector, TOO_LARGE } from '../answer/form-change.ts'
-import { type JsonMembers, membersIn } from '../answer/merge-members.ts'
+import { type JsonMembers, membersIn, setMember } from '../answer/merge-members.ts'
 import { JsonValue, parseDocument } from '../json/json-document.ts'
 import { decodeText } from '../json/native.ts'
 import { inPieces, textOf, withMembers } from '../json/one-line-json.ts'
@@ -85,6 +85,7 @@ function* writeBlock(block: JsonValue, index: number): Pieces {
 }
 
 interface CollectedBlock {
+  readonly index: number
   readonly members: JsonMembers
   /** JSON text of the input of a call. */
   input: string
@@ -96,7 +97,10 @@ const EVENT = 64
 class MessageCollector implements StreamCollector {
   readonly #hasRoom: (length: number) => boolean
   #message: JsonMembers | undefined
-  readonly #blocks = new Map<number, CollectedBlock>()
+  /** In the order of their beginnings. */
+  readonly #blocks: CollectedBlock[] = []
+  /** The last one of each index. */
+  readonly #byIndex = new Map<number, CollectedBlock>()
 
   constructor(hasRoom: (length: number) => boolean) {
     this.#hasRoom = hasRoom
@@ -104,8 +108,12 @@ class MessageCollector implements StreamCollector {
 
   event(name: string, data: Uint8Array): Collected | undefined {
     if (data.length === 0) return undefined
-    if (!(parseDocument(data) instanceof JsonValue)) return NO_JSON
-    const read = parseExactJson(decodeText(data))
+    const text = decodeText(data)
+    // The mark of another API, which what stands in front of a provider may add.
+    if (text.startsWith('[DONE]')) return this.end()
+    const parsed = parseDocument(data)
+    if (!(parsed instanceof JsonValue) || parsed.kind !== 'object') return NO_JSON
+    const read = parseExactJson(text)
     const type = textAt(read, 'type') ?? name
     // What stands in front of a provider may leave out the type, or the name.
     const isError = [type, name].includes('error') || (memberOf(read, 'error') ?? undefined) !== undefined
@@ -121,24 +129,30 @@ class MessageCollector implements StreamCollector {
 
   /** @returns false if there is no room */
   #add(type: string, read: unknown): boolean {
-    const index = countAt(read, 'index') ?? 0
+    const index = countAt(read, 'index')
     if (type === 'message_start') {
       this.#message ??= membersIn(memberOf(read, 'message'))
     } else if (type === 'content_block_start') {
-      this.#blocks.set(index, { members: membersIn(memberOf(read, 'content_block')), input: '' })
+      this.#begin(index ?? (this.#blocks.at(-1)?.index ?? -1) + 1, memberOf(read, 'content_block'))
     } else if (type === 'content_block_delta') {
-      const block = this.#blocks.get(index)
+      const block = index === undefined ? this.#blocks.at(-1) : this.#byIndex.get(index)
       if (block !== undefined) addDelta(block, memberOf(read, 'delta'))
     } else if (type === 'message_delta' && this.#message !== undefined) {
-      finish(this.#message, read)
+      return this.#hasRoom(EVENT + finish(this.#message, read))
     } else {
       return true
     }
     return this.#hasRoom(EVENT + JSON.stringify(memberOf(read, 'delta') ?? read).length)
   }
 
+  #begin(index: number, block: unknown): void {
+    const begun = { index, members: membersIn(block), input: '' }
+    this.#blocks.push(begun)
+    this.#byIndex.set(index, begun)
+  }
+
   #whole(message: JsonMembers): Collected {
-    const content = [...this.#blocks].sort(([one], [other]) => one - other).map(([, block]) => wholeBlock(block))
+    const content = [...this.#blocks].sort((one, other) => one.index - other.index).map(wholeBlock)
     const whole = { stop_sequence: null, ...message, content, stop_reason: message.stop_reason ?? 'end_turn' }
     return { kind: 'whole', body: encode(JSON.stringify(whole)) }
   }
@@ -162,12 +176,14 @@ function addDelta(block: CollectedBlock, delta: unknown): void {
   }
 }
 
-/** Counts of the end replace those of the beginning. */
-function finish(message: JsonMembers, read: unknown): void {
+/** Counts of the end replace those of the beginning. @returns how many more units of text the message has */
+function finish(message: JsonMembers, read: unknown): number {
   const { type: _, delta, usage, ...rest } = membersIn(read)
-  Object.assign(message, rest, delta)
+  let grown = 0
+  for (const [name, value] of Object.entries({ ...rest, ...membersIn(delta) })) grown += setMember(message, name, value)
   const counts = Object.entries(usage ?? {}).filter(([, count]) => count !== null)
-  if (counts.length > 0) message.usage = { ...objectAt(message, 'usage'), ...Object.fromEntries(counts) }
+  if (counts.length === 0) return grown
+  return grown + setMember(message, 'usage', { ...objectAt(message, 'usage'), ...Object.fromEntries(counts) })
 }
 
 function wholeBlock({ members, input }: CollectedBlock): object {

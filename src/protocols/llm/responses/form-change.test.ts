@@ -2,7 +2,9 @@ import { gzipSync } from 'node:zlib'
 import { expect, test } from 'vitest'
 import { VirtualTime } from '#test/support/virtual-time.ts'
 import type { NativeRequest } from '../answer/form-change.ts'
+import { streamOf } from '../answer/testing.ts'
 import { type Answer, pass } from '../testing.ts'
+import { responsesForms } from './form-change.ts'
 
 const text = { type: 'output_text', text: 'Ö "n" 1.0', annotations: [{ type: 'url_citation', url: 'u' }], logprobs: [] }
 const OUTPUT = [
@@ -99,6 +101,15 @@ test('a client that asked for none gets the whole response of a stream, byte by 
     expect(facts).toMatchObject({ responseModel: 'm-1', inputTokens: 9, outputTokens: 2, totalTokens: 11 })
     expect(facts.answer?.completion).toEqual(['Ö "n" 1.0', 'no'])
   }
+})
+
+test('members without a name, or with a long one, stay in items of unknown types', () => {
+  const item = { type: 'own', '': 'a', ['n'.repeat(1100)]: 'b' }
+  const events = eventsOf(streamOf(responsesForms, JSON.stringify({ output: [item], status: 'completed' })))
+  expect(events.slice(2, 4)).toMatchObject([
+    { type: 'response.output_item.added', item },
+    { type: 'response.output_item.done', item },
+  ])
 })
 
 test('an incomplete response stays one, in both directions', () => {

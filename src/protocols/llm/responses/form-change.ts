@@ -70,13 +70,20 @@ const PART_TEXTS: Readonly<Record<string, readonly [member: string, type: string
   summary_text: ['text', 'response.reasoning_summary_text'],
 }
 
+/** Of a type that the gateway does not know. */
+const NO_TEXT = [undefined, ''] as const
+
+function emptied(member: string | undefined): Readonly<Record<string, string>> {
+  return member === undefined ? {} : { [member]: '""' }
+}
+
 function* writeItem(item: JsonValue, index: number, events: Events): Pieces {
   const type = item.get('type')?.text ?? ''
-  const [member = '', event = ''] = Object.hasOwn(ITEM_TEXTS, type) ? ITEM_TEXTS[type]! : []
-  const begun = withMembers(item, { status: '"in_progress"', content: '[]', summary: '[]', [member]: '""' })
+  const [member, event] = Object.hasOwn(ITEM_TEXTS, type) ? ITEM_TEXTS[type]! : NO_TEXT
+  const begun = withMembers(item, { status: '"in_progress"', content: '[]', summary: '[]', ...emptied(member) })
   yield* events.of('response.output_item.added', `"output_index":${index},"item":${begun}`)
   const about = `"item_id":${JSON.stringify(item.get('id')?.text ?? '')},"output_index":${index}`
-  const text = item.get(member)
+  const text = member === undefined ? undefined : item.get(member)
   if (text !== undefined) {
     yield* events.of(`${event}.delta`, `${about},"delta":`, text)
     const name = event.endsWith('arguments') ? `,"name":${JSON.stringify(item.get('name')?.text ?? '')}` : ''
@@ -93,10 +100,10 @@ function* writeItem(item: JsonValue, index: number, events: Events): Pieces {
 
 function* writePart(part: JsonValue, kind: string, about: string, events: Events): Pieces {
   const type = part.get('type')?.text ?? ''
-  const [member = '', event = ''] = Object.hasOwn(PART_TEXTS, type) ? PART_TEXTS[type]! : []
-  const begun = withMembers(part, { [member]: '""', annotations: '[]', logprobs: '[]' })
+  const [member, event] = Object.hasOwn(PART_TEXTS, type) ? PART_TEXTS[type]! : NO_TEXT
+  const begun = withMembers(part, { ...emptied(member), annotations: '[]', logprobs: '[]' })
   yield* events.of(`${kind}.added`, `${about},"part":${begun}`)
-  const text = part.get(member)
+  const text = member === undefined ? undefined : part.get(member)
   if (text !== undefined) {
     const probabilities = type === 'output_text' ? `,"logprobs":${textOf(part.get('logprobs')) || '[]'}` : ''
     yield* events.of(`${event}.delta`, `${about},"delta":`, text, probabilities)

@@ -67,6 +67,8 @@ test.each([
   'null"a"',
   '"a""b"',
   '[1 "a"]',
+  '"a\nb"',
+  '"\u001f"',
 ])('%s is no JSON', (json) => {
   expect(everySplit(json)).toBeUndefined()
 })

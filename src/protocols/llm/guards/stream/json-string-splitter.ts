@@ -96,6 +96,7 @@ export class JsonStringSplitter {
         decoded += read
       } else if (char === '\\') this.#escape = char
       else if (char === '"') break
+      else if (char < ' ') return -1
       else decoded += char
     }
     if (decoded !== '') take({ kind: 'inside', text: decoded })
