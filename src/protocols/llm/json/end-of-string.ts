@@ -6,7 +6,7 @@ const QUOTE = 0x22
 const BACKSLASH = 0x5c
 
 /** For shorter strings, a view of words costs more than looking at each byte. */
-const NEAR_BYTES = 128
+const NEAR_BYTES = 512
 
 /** The lowest and the highest bit of each byte of a word. */
 const LOW = 0x01010101
