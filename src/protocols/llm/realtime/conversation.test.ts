@@ -404,6 +404,47 @@ test('an answer separates texts only where it is', async () => {
   expect(await outcomeOf([...first, create('forb', { id: 'b' }), output, create('idden')])).toBe(REJECTED)
 })
 
+test.each<[what: string, events: readonly (object | Buffer)[], outcome: string | undefined]>([
+  [
+    'an answer is told of, which the provider may have put behind an item',
+    [create('idden', { role: 'system', after: 'root' }), says('s', null), instruct('forb')],
+    REJECTED,
+  ],
+  [
+    'an answer is told of, which is in front of the last item',
+    [...created('x', { id: 'a' }), create('idden', { role: 'system' }), says('s', 'a'), instruct('forb')],
+    undefined,
+  ],
+  [
+    'an answer is told of, and an item may be between it and that before it',
+    [heard('h', 'a'), create('idden', { role: 'system', after: 'h' }), says('s', 'h'), instruct('forb')],
+    REJECTED,
+  ],
+  [
+    'an item of an id is deleted, and another one has it',
+    [
+      ...created('x', { id: 'a' }),
+      remove('a'),
+      create('idden'),
+      create('y', { id: 'a', role: 'system' }),
+      create('forb', { after: 'a' }),
+    ],
+    UNKNOWN,
+  ],
+  [
+    'two items of an id have the same text, and the second one is told of',
+    [
+      create('forb', { id: 'a' }),
+      create('forb', { id: 'a', role: 'assistant' }),
+      has('forb', { id: 'a', role: 'assistant' }),
+      create('idden', { role: 'assistant', after: 'a' }),
+    ],
+    REJECTED,
+  ],
+])('the order of the provider counts: %s', async (_, events, outcome) => {
+  expect(await outcomeOf(events)).toBe(outcome)
+})
+
 test('sound between texts does not separate them, and transcripts of a client are texts', async () => {
   expect(
     await outcomeOf([create('forb', { id: 'a' }), has('forb', { id: 'a' }), heard('h', 'a'), create('idden')]),

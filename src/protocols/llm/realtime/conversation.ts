@@ -47,6 +47,8 @@ interface Item {
   readonly end: string
   readonly isWhole: boolean
   state: ItemState
+  /** The client has put it behind all others. */
+  isAppended: boolean
   /** It separates texts of other roles around it. */
   separates: boolean
 }
@@ -110,7 +112,7 @@ export class Conversation implements ItemListener {
     if (named.some(({ state }) => state !== 'sent')) return
     const unnamed = this.#items.filter((item) => item.id === undefined && item.role === role)
     const possible = named.length > 0 ? named : unnamed
-    const same = possible.filter((item) => hasEdges(item, text))
+    const same = possible.filter((item) => item.role === role && hasEdges(item, text))
     // An answer is not of the client.
     const given = same[0] ?? (named.length > 0 || role !== 'assistant' ? possible[0] : undefined)
     if (given !== undefined) {
@@ -123,7 +125,20 @@ export class Conversation implements ItemListener {
     const known = previous === undefined ? undefined : this.#positionAfter(previous)
     const at = known ?? this.#items.findLastIndex(({ state }) => state === 'there' || state === 'guessed') + 1
     // Sound of a user is no text, and does not separate texts, either.
-    this.#insert(at, { ...itemOf({ role, text: '' }), id, state: 'there', separates: role === 'assistant' })
+    const separates = role === 'assistant' && !this.#mayStandBefore(at, known !== undefined)
+    this.#insert(at, { ...itemOf({ role, text: '' }), id, state: 'there', separates })
+  }
+
+  /**
+   * Whether the provider may have, in front of what it tells of, an item of the client that stands behind a position.
+   * @param isCertain it told of the item in front of it
+   */
+  #mayStandBefore(at: number, isCertain: boolean): boolean {
+    for (const { state, isAppended } of this.#items.slice(at)) {
+      if (state === 'sent') return !isCertain || !isAppended
+      if (state === 'there') return false
+    }
+    return false
   }
 
   /** The provider has removed an item. */
@@ -165,7 +180,9 @@ export class Conversation implements ItemListener {
     if (refusal !== undefined) return refusal
     // The provider refuses a second item of an id.
     if (this.#find(id)?.state === 'there') return undefined
-    return this.#insert(at, { ...itemOf(spoken), id }) ? undefined : reject('body-memory-exhausted')
+    return this.#insert(at, { ...itemOf(spoken), id, isAppended: previous === undefined })
+      ? undefined
+      : reject('body-memory-exhausted')
   }
 
   /** The item, or its text, will not be there any more. */
@@ -266,7 +283,9 @@ export class Conversation implements ItemListener {
 
   /** -1: there is none, or it is not known which of several is there. */
   #indexOf(id: string): number {
-    const possible = this.#items.filter((item) => item.id === id && item.state !== 'leaving')
+    const possible = this.#items.filter((item) => item.id === id)
+    // While one leaves, the provider may have refused a later one of this id.
+    if (possible.some(({ state }) => state === 'leaving')) return -1
     const known = possible.filter(({ state }) => state !== 'sent')
     const [only, another] = known.length > 0 ? known : possible
     return only === undefined || another !== undefined ? -1 : this.#items.indexOf(only)
@@ -362,7 +381,16 @@ function separates(item: Item, role: TextRole): boolean {
 
 function itemOf({ role, text }: Spoken): Item {
   const isWhole = text.length <= EDGE_LENGTH
-  return { id: undefined, role, start: startOf(text), end: endOf(text), isWhole, state: 'sent', separates: false }
+  return {
+    id: undefined,
+    role,
+    start: startOf(text),
+    end: endOf(text),
+    isWhole,
+    state: 'sent',
+    isAppended: false,
+    separates: false,
+  }
 }
 
 function hasEdges({ start, end }: Item, text: string): boolean {
