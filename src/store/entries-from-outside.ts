@@ -1,4 +1,4 @@
-import { closeSync, constants, fstatSync, openSync, readSync } from 'node:fs'
+import { closeSync, readSync } from 'node:fs'
 import { dirname, isAbsolute, join } from 'node:path'
 import type { ConfigMapObject } from '#api/config-map.ts'
 import { isKind } from '#api/kinds.ts'
@@ -13,6 +13,7 @@ import type { FileProblem } from './file-problem.ts'
 import { signatureOf } from './file-signature.ts'
 import { fileProblem } from './find-files.ts'
 import { FieldLocator } from './locate-field.ts'
+import { openRegular } from './regular-file.ts'
 
 const MAX_BYTES = 1024 * 1024
 
@@ -147,16 +148,11 @@ function variableMissing(path: string, name: string, value: string | undefined):
   )
 }
 
-/** Reads a regular file; others may have no end. Opening must not wait for the other side of a pipe. */
 function readBounded(path: string): Buffer | ConfigProblem {
-  let file: number
+  let file: number | undefined
   try {
-    file = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK)
-  } catch (error) {
-    return named(path, fileProblem(path, error))
-  }
-  try {
-    if (!fstatSync(file).isFile()) return problem('', 'file-unreadable', `${path} is not a regular file`)
+    file = openRegular(path)
+    if (file === undefined) return problem('', 'file-unreadable', `${path} is not a regular file`)
     const content = Buffer.allocUnsafe(MAX_BYTES + 1)
     let length = 0
     let read = -1
@@ -169,7 +165,7 @@ function readBounded(path: string): Buffer | ConfigProblem {
   } catch (error) {
     return named(path, fileProblem(path, error))
   } finally {
-    closeSync(file)
+    if (file !== undefined) closeSync(file)
   }
 }
 

@@ -1,3 +1,4 @@
+import { execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdirSync, mkdtempSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
@@ -84,6 +85,26 @@ test('a file that cannot be read is named, and keeps the objects that it had', a
   ])
   expect(namesOf(files)).toEqual(['a a.yaml'])
   server.close()
+})
+
+test('a pipe in a directory is named, and nobody waits for its other side', () => {
+  write('a.yaml', configMap('a'))
+  const files = open()
+  rmSync(path('a.yaml'))
+  for (const name of ['a.yaml', 'b.json']) execFileSync('mkfifo', [path(name)])
+  write('c.yaml', configMap('c'))
+  files.reload()
+  expect(
+    files.problems().flatMap(({ file, code, message }) => (code === 'file-unreadable' ? [[file, message]] : [])),
+  ).toEqual(['a.yaml', 'b.json'].map((name) => [path(name), 'cannot be read: it is not a regular file']))
+  expect(namesOf(files)).toEqual(['a a.yaml', 'c c.yaml'])
+})
+
+test('a pipe that the user names is read', async () => {
+  execFileSync('mkfifo', [path('pipe')])
+  const writer = spawn('sh', ['-c', 'printf %s "$1" > "$2"', 'sh', configMap('a'), path('pipe')], { stdio: 'ignore' })
+  expect(namesOf(open(path('pipe')))).toEqual(['a pipe'])
+  await once(writer, 'exit')
 })
 
 test('a directory gains, loses and renames files', () => {

@@ -13,6 +13,7 @@ import { type LoadedFile, type RemovedObject, reloadFile, type StaleFile, unread
 import { FieldLocator } from './locate-field.ts'
 import { duplicateOf } from './parse-yaml.ts'
 import { causeOf, describeRefused, UNKNOWN_PROTECTION } from './refused-policies.ts'
+import { readRegular } from './regular-file.ts'
 import type { ObjectStore, StatusWrites } from './store.ts'
 import { Subscribers } from './subscribers.ts'
 import { type Touched, type Watch, watchPaths } from './watch-paths.ts'
@@ -189,7 +190,8 @@ export class FileStore implements ObjectStore {
     try {
       signature = signatureOf(file)
       if (before?.signature === signature && sourcesUnchanged(before)) return before
-      const text = readFileSync(file, 'utf8')
+      // Who names a pipe wants to wait for it.
+      const text = this.#paths.includes(file) ? readFileSync(file, 'utf8') : readRegular(file)
       return reloadFile({ file, signature, text, from: this.#from }, before)
     } catch (error) {
       const found = fileProblem(file, error)
