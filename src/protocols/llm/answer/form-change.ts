@@ -37,5 +37,8 @@ export type Collected =
   | { readonly kind: 'error'; readonly error: unknown }
   | { readonly kind: 'unusable'; readonly what: string }
 
+/** Memory overhead of an event of which something is kept, in units of text. */
+export const EVENT_OVERHEAD = 64
+
 export const TOO_LARGE: Collected = { kind: 'unusable', what: 'the response is too large' }
 export const NO_JSON: Collected = { kind: 'unusable', what: 'an event of the stream is not JSON' }

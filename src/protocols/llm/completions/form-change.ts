@@ -1,6 +1,12 @@
 import { parseExactJson } from '#base/exact-json.ts'
-import type { Collected, FormChange, StreamCollector } from '../answer/form-change.ts'
-import { NO_JSON, TOO_LARGE } from '../answer/form-change.ts'
+import {
+  type Collected,
+  EVENT_OVERHEAD,
+  type FormChange,
+  NO_JSON,
+  type StreamCollector,
+  TOO_LARGE,
+} from '../answer/form-change.ts'
 import { type JsonMembers, membersIn, mergeMembers, setMember } from '../answer/merge-members.ts'
 import { JsonValue, parseDocument } from '../json/json-document.ts'
 import { decodeText } from '../json/native.ts'
@@ -28,7 +34,7 @@ type Pieces = Generator<string | Uint8Array>
 /** Members of every chunk, if the answer has them. */
 const HEAD = ['id', 'created', 'model', 'service_tier', 'system_fingerprint']
 
-/** Writes what is around the choice of each chunk. */
+/** Writes chunks: the members before and after the choice of each one. */
 class Chunks {
   /** Everything but the choices, for the first chunk. */
   #all: string | undefined
@@ -141,9 +147,6 @@ interface CollectedChoice {
   readonly rest: JsonMembers
 }
 
-/** Memory overhead of a chunk in what is kept of it. */
-const CHUNK = 64
-
 class ChunkCollector implements StreamCollector {
   readonly #hasRoom: (length: number) => boolean
   readonly #answer = membersIn({})
@@ -190,10 +193,10 @@ class ChunkCollector implements StreamCollector {
       known = { message: emptyMessage(), rest: membersIn({}) }
       this.#choices.set(number, known)
     }
-    // What stands in front of a provider may send a whole message in an event.
+    // A proxy in front of the provider may send a whole message in an event.
     const isWhole = delta == null && Object.keys(objectAt(choice, 'message') ?? {}).length > 0
     const piece = isWhole ? message : delta
-    if (!this.#hasRoom(CHUNK + JSON.stringify([piece, logprobs]).length - BESIDES)) return false
+    if (!this.#hasRoom(EVENT_OVERHEAD + JSON.stringify([piece, logprobs]).length - BESIDES)) return false
     if (isWhole) known.message = emptyMessage()
     mergeMembers(known.message, piece)
     if (logprobs != null) mergeMembers(known.rest, { logprobs })

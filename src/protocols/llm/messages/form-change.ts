@@ -1,5 +1,12 @@
 import { parseExactJson } from '#base/exact-json.ts'
-import { type Collected, type FormChange, NO_JSON, type StreamCollector, TOO_LARGE } from '../answer/form-change.ts'
+import {
+  type Collected,
+  EVENT_OVERHEAD,
+  type FormChange,
+  NO_JSON,
+  type StreamCollector,
+  TOO_LARGE,
+} from '../answer/form-change.ts'
 import { type JsonMembers, membersIn, setMember } from '../answer/merge-members.ts'
 import { JsonValue, parseDocument } from '../json/json-document.ts'
 import { decodeText } from '../json/native.ts'
@@ -91,9 +98,6 @@ interface CollectedBlock {
   input: string
 }
 
-/** Memory overhead of an event in what is kept of it. */
-const EVENT = 64
-
 class MessageCollector implements StreamCollector {
   readonly #hasRoom: (length: number) => boolean
   #message: JsonMembers | undefined
@@ -109,13 +113,13 @@ class MessageCollector implements StreamCollector {
   event(name: string, data: Uint8Array): Collected | undefined {
     if (data.length === 0) return undefined
     const text = decodeText(data)
-    // The mark of another API, which what stands in front of a provider may add.
+    // A proxy in front of the provider may add the end mark of another API.
     if (text.startsWith('[DONE]')) return this.end()
     const parsed = parseDocument(data)
     if (!(parsed instanceof JsonValue) || parsed.kind !== 'object') return NO_JSON
     const read = parseExactJson(text)
     const type = textAt(read, 'type') ?? name
-    // What stands in front of a provider may leave out the type, or the name.
+    // A proxy in front of the provider may leave out the type, or the name.
     const isError = [type, name].includes('error') || (memberOf(read, 'error') ?? undefined) !== undefined
     if (isError) return { kind: 'error', error: read }
     if (type === 'message_stop') return this.#message && this.#whole(this.#message)
@@ -138,11 +142,11 @@ class MessageCollector implements StreamCollector {
       const block = index === undefined ? this.#blocks.at(-1) : this.#byIndex.get(index)
       if (block !== undefined) addDelta(block, memberOf(read, 'delta'))
     } else if (type === 'message_delta' && this.#message !== undefined) {
-      return this.#hasRoom(EVENT + finish(this.#message, read))
+      return this.#hasRoom(EVENT_OVERHEAD + finish(this.#message, read))
     } else {
       return true
     }
-    return this.#hasRoom(EVENT + JSON.stringify(memberOf(read, 'delta') ?? read).length)
+    return this.#hasRoom(EVENT_OVERHEAD + JSON.stringify(memberOf(read, 'delta') ?? read).length)
   }
 
   #begin(index: number, block: unknown): void {

@@ -45,7 +45,7 @@ class MessagesStreamReader extends EventReader {
         if (!this.#isFinished) this.sink.finish('end')
         return this.complete()
       default:
-        // What stands in front of a provider may leave out the type, or the name.
+        // A proxy in front of the provider may leave out the type, or the name.
         if ([type, name].includes('error') || (memberOf(event, 'error') ?? undefined) !== undefined)
           this.fail(readReportedError(event))
     }
