@@ -21,7 +21,7 @@ let lastVersion = 0
 
 /** Removes secrets from texts. */
 export interface SecretHider {
-  /** Another number when other values are secrets: what was hidden before is then to be hidden again. */
+  /** Changes with the set of secrets: texts that were hidden with another version must be hidden again. */
   readonly version: number
   /** The text without values of secrets and without credentials in URL queries. */
   hide(text: string): string

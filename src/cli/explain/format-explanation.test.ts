@@ -12,7 +12,7 @@ import { formatExplanation } from './format-explanation.ts'
 
 const SERVED: DescribedOutcome = { kind: 'served' }
 
-/** The text about a request that reached no part of the gateway, but what is given. */
+/** The text about a request that reached only the given parts of the gateway. */
 function linesOf(more: Partial<DescribedExplanation>): string[] {
   const text = formatExplanation({
     kind: 'request',

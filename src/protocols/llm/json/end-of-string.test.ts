@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import { parseJson } from '#base/parse-json.ts'
 import { endOfString } from './end-of-string.ts'
 
-/** What ends a string, what is wrong in one, and what is neither. */
+/** Pieces that end a string, are invalid in it, or belong to its text. */
 const piece = fc.oneof(
   {
     weight: 6,

@@ -130,8 +130,8 @@ export class Conversation implements ItemListener {
   }
 
   /**
-   * Whether the provider may have, in front of what it tells of, an item of the client that stands behind a position.
-   * @param isCertain it told of the item in front of it
+   * Whether an item of the client, at `at` or after it, may at the provider precede the item that it reports.
+   * @param isCertain the provider has reported the item before `at`
    */
   #mayStandBefore(at: number, isCertain: boolean): boolean {
     for (const { state, isAppended } of this.#items.slice(at)) {
