@@ -14,15 +14,8 @@ export function hideInFacts(facts: LlmFacts, exchange: Exchange): void {
   if (sentCredential === undefined) return
   const { responseModel = '', responseId = '', errorType = '', serviceTier = '', finishReasons } = facts
   const shortest = sentCredential.length - SCHEME_LENGTH
-  const isShort = ({ length }: string) => length < shortest
-  if (
-    isShort(responseModel) &&
-    isShort(responseId) &&
-    isShort(errorType) &&
-    isShort(serviceTier) &&
-    finishReasons.every(isShort)
-  )
-    return
+  const texts = [responseModel, responseId, errorType, serviceTier, ...finishReasons]
+  if (texts.every(({ length }) => length < shortest)) return
   const secret = sentSecret(exchange)
   if (secret === undefined) return
   facts.responseModel &&= secret.hideIn(responseModel)
