@@ -4,6 +4,7 @@ import { expectKind, ObjectReader } from '../json/object-reader.ts'
 import type {
   Conversation,
   OutputFormat,
+  Part,
   ReasoningWish,
   Sampling,
   ServiceTier,
@@ -12,7 +13,7 @@ import type {
 import { Loops } from '../translation/loops.ts'
 import type { Losses } from '../translation/losses.ts'
 import { Untranslatable } from '../translation/untranslatable.ts'
-import { PartReader } from './read-parts.ts'
+import { PartReader, takeCached } from './read-parts.ts'
 import { readToolChoice, readTools } from './read-tools.ts'
 
 const ROLES = ['user', 'assistant', 'system'] as const
@@ -37,10 +38,11 @@ export function* readRequest(body: JsonValue, losses: Losses): Steps<Conversatio
   if (body.isLarge) yield
   const output = reader.object('output_config')
   const format = readFormat(output?.object('format') ?? reader.object('output_format'), losses)
+  const isCached = takeCached(reader, losses) === true
   const conversation: Conversation = {
     model,
     streamed: reader.flag('stream') ?? false,
-    turns,
+    turns: isCached ? markEnd(turns) : turns,
     tools,
     toolChoice,
     parallelCalls,
@@ -84,6 +86,18 @@ function readTurns(reader: ObjectReader, loops: Loops, losses: Losses): readonly
     turns.push({ role, parts: parts.content(content, role), origin: message })
     member.drop(losses)
   })
+  return turns
+}
+
+/** The API marks thoughts only as part of what follows them. */
+const UNMARKED: readonly Part['kind'][] = ['thinking', 'redacted']
+
+/** A mark of the whole request is one of the last block that can have a mark. */
+function markEnd(turns: readonly Turn[]): readonly Turn[] {
+  for (const [index, turn] of [...turns.entries()].reverse()) {
+    const at = turn.parts.findLastIndex(({ kind }) => !UNMARKED.includes(kind))
+    if (at >= 0) return turns.with(index, { ...turn, parts: turn.parts.with(at, { ...turn.parts[at]!, cached: true }) })
+  }
   return turns
 }
 
