@@ -391,7 +391,7 @@ test('LLM requests: tokens by type, duration, first token, time per token', () =
 
 test('a stream that failed after its head: the type of the error in log, record and metrics', () => {
   const { observer: it, lines, end, reader } = observer()
-  for (const errorType of ['overloaded_error', 'a type that a provider invents']) {
+  for (const errorType of ['overloaded_error', 'throttlingException', 'a type that a provider invents']) {
     end({
       llm: { provider: 'one', errorType },
       noted: { reason: 'UpstreamFailure' },
@@ -410,6 +410,7 @@ test('a stream that failed after its head: the type of the error in log, record 
   ).toEqual([
     `stream_errors_total{error_type="other",gen_ai_system="one",backend="default/b",${place}} 1`,
     `stream_errors_total{error_type="overloaded_error",gen_ai_system="one",backend="default/b",${place}} 1`,
+    `stream_errors_total{error_type="throttlingException",gen_ai_system="one",backend="default/b",${place}} 1`,
   ])
 })
 

@@ -46,6 +46,14 @@ function tracer(add: Readonly<Record<string, string>> = {}) {
   return { all, span, spans, request }
 }
 
+/** Its status, and the attribute `error.type`. */
+function errorOf({ status, attributes }: Span): object | undefined {
+  const value = attributes.find(({ key }) => key === 'error.type')?.value as
+    | { readonly stringValue: string }
+    | undefined
+  return value && { code: status?.code, type: value.stringValue }
+}
+
 test.each([
   [0, undefined],
   [1, undefined],
@@ -97,6 +105,33 @@ test.each<[llm: Partial<LlmFacts> | undefined, name: string]>([
   span.attempt!.request = request
   all.attemptEnded(span.attempt!, exchange)
   expect(spans[0]!.name).toBe(name)
+})
+
+test.each<[facts: Partial<LlmFacts>, failure: string | undefined, type: string | undefined]>([
+  [{ operation: 'chat', errorType: 'overloaded_error' }, 'incomplete', 'overloaded_error'],
+  [{ operation: 'chat', errorType: 'reset' }, 'incomplete', 'reset'],
+  // A fault of the client does not fail the attempt.
+  [{ operation: 'chat', errorType: 'context_length_exceeded' }, undefined, 'context_length_exceeded'],
+  [{ operation: 'chat' }, 'incomplete', 'incomplete'],
+  [{ operation: 'chat' }, undefined, undefined],
+  [{ operation: 'realtime', errorType: 'invalid_request_error' }, undefined, undefined],
+  [{ operation: 'realtime', errorType: 'reset' }, 'incomplete', 'reset'],
+])('an attempt with the facts %j that failed as %s has the error %s', (llm, failure, type) => {
+  const { all, span, spans } = tracer()
+  const { exchange } = observed({})
+  exchange.llm = { ...NO_LLM, ...llm }
+  span.beginAttempt(Head.request('POST', '/v1/messages'), 0)
+  Object.assign(span.attempt!, { status: 200, failure })
+  all.attemptEnded(span.attempt!, exchange)
+  expect(errorOf(spans[0]!)).toEqual(type && { code: 'STATUS_CODE_ERROR', type })
+})
+
+test.each<[llm: Partial<LlmFacts>, type: string]>([
+  [{ errorType: 'overloaded_error' }, 'overloaded_error'],
+  [{}, 'UpstreamFailure'],
+])('the span of a request whose stream failed, with the facts %j, has the error %s', (llm, type) => {
+  const shown = tracer().request({ llm, status: 200, noted: { reason: 'UpstreamFailure' } })
+  expect(errorOf(shown)).toEqual({ code: 'STATUS_CODE_ERROR', type })
 })
 
 test('a call that was never sent begins when it ends', () => {

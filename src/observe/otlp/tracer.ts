@@ -85,7 +85,7 @@ export class Tracer {
   #clientEnded(ended: EndedSpan, name: string): void {
     const { span } = ended
     const { of, spanId, startMs } = span
-    const error = this.#hidden(errorOfClient(span))
+    const error = this.#hidden(errorOfClient(span, ended.exchange?.llm))
     const facts = {
       of,
       spanId,
@@ -161,14 +161,20 @@ function errorOf(ended: Ended): SpanError | undefined {
   const { exchange, status, code, reason, error: message } = ended
   const { mcp } = exchange
   if (status >= 500 || status === 0 || reason === 'UpstreamFailure') {
-    return { type: code ?? (status >= 500 ? `${status}` : reason), message }
+    return { type: code ?? exchange.llm?.errorType ?? (status >= 500 ? `${status}` : reason), message }
   }
   if (mcp?.errorCode !== undefined) return { type: `${mcp.errorCode}`, message: mcp.errorMessage ?? message }
   const grpc = isGrpc(exchange) ? readGrpcStatus(exchange) : undefined
   return SERVER_FAULTS.has(grpc) ? { type: grpcStatusName(`${grpc}`), message } : undefined
 }
 
-function errorOfClient({ status, grpcStatus, failure }: ClientSpan): SpanError | undefined {
+/** The name that the provider gives its error says more than how the attempt ended. */
+function errorOfClient({ status, grpcStatus, failure }: ClientSpan, llm: LlmFacts | undefined): SpanError | undefined {
+  const reported = llm?.errorType
+  // A session goes on after an error.
+  if (reported !== undefined && (failure !== undefined || llm?.operation !== 'realtime')) {
+    return { type: reported, message: undefined }
+  }
   if (failure !== undefined) return { type: failure, message: undefined }
   if (status === undefined) return { type: 'cancelled', message: undefined }
   if (status >= 400) return { type: `${status}`, message: undefined }

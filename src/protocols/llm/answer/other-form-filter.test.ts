@@ -75,8 +75,8 @@ test.each([
   [false, ': no\n\n', undefined, 'incomplete'],
   [true, 'no', 'reset', 'reset'],
   [false, ': no\n\n', 'reset', 'reset'],
-  [true, '{}', undefined, 'invalid_response'],
-  [false, 'data: [DONE]\n\n', undefined, 'invalid_response'],
+  [true, '{}', undefined, 'llm-response-invalid'],
+  [false, 'data: [DONE]\n\n', undefined, 'llm-response-invalid'],
 ] as const)('a stream is wanted: %j; %j that ends with %s fails as %s', (streamed, answer, why, type) => {
   const { told, filter, sink, push } = formed(streamed)
   push(answer)
@@ -91,7 +91,7 @@ test.each([true, false])('a stream is wanted: %j; what cannot be used is not rea
   push(streamed ? WHOLE : STREAM.replace('"a"', `"${'a'.repeat(100)}"`))
   push('more')
   sink.end()
-  expect([told, collector.ended]).toEqual([['invalid_response', 'begun', 'cancel'], 1])
+  expect([told, collector.ended]).toEqual([['llm-response-invalid', 'begun', 'cancel'], 1])
 })
 
 test.each([true, false])('a stream is wanted: %j; a client that leaves ends everything', (streamed) => {

@@ -106,7 +106,7 @@ export class OtherForm implements AnswerFilter {
   }
 
   #refuseUnusable(what: string): void {
-    this.#refuse(502, what, unusableAnswer(what), 'invalid_response')
+    this.#refuse(502, what, unusableAnswer(what), 'llm-response-invalid')
   }
 
   /** Yields between pieces. */

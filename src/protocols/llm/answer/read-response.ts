@@ -241,7 +241,7 @@ function observeJson(plan: ResponsePlan, facts: LlmFacts, claim: BodyClaim): Ans
   })
   if (reader === undefined) return undefined
   const onFault = (fault: ObjectFault) => {
-    facts.errorType = fault === 'no-object' ? 'invalid_response' : 'incomplete'
+    facts.errorType = fault === 'no-object' ? 'llm-response-invalid' : 'incomplete'
     filter.failure = fault === 'no-object' ? unusableAnswer('no JSON object') : cutAnswer(fault)
   }
   const filter: MutableFilter = {

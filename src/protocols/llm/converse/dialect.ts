@@ -4,4 +4,4 @@ import { readStream } from './read-stream.ts'
 import { writeRequest } from './write-request.ts'
 
 /** The Converse API of Amazon Bedrock. */
-export const CONVERSE: ProviderDialect = { writeRequest, readAnswer, readStream }
+export const CONVERSE: ProviderDialect = { writeRequest, readAnswer, readStream, idHeader: 'x-amzn-requestid' }

@@ -79,7 +79,10 @@ test('whatever the members of events are, the answer ends', () => {
 })
 
 test('what cannot be read is an error of the provider', () => {
-  const error = (message: string) => ({ status: 502, type: undefined, message, code: undefined, param: undefined })
+  const error = (message: string) => ({
+    ...{ status: 502, type: undefined, message },
+    ...{ code: 'llm-response-invalid', param: undefined },
+  })
   expect(ending([event('messageStart', '{'), STOP])).toEqual(error('an event of the stream is not JSON'))
   expect(ending([event('metadata', `"${'x'.repeat(20_000)}"`), STOP])).toMatchObject({
     status: 502,

@@ -4,7 +4,7 @@ import type { EventFrame } from '#net/event-stream/event-frame.ts'
 import { EventReader } from '#net/event-stream/event-reader.ts'
 import { decodeText } from '../json/native.ts'
 import { countAt, memberOf, textAt } from '../json/read-value.ts'
-import type { AnswerError, AnswerSink } from '../translation/answer-sink.ts'
+import { type AnswerError, type AnswerSink, unreadableAnswer } from '../translation/answer-sink.ts'
 import type { StreamLimits, StreamReader } from '../translation/dialect.ts'
 import { readException } from './exceptions.ts'
 import { readCitation, readStop, readUsage } from './read-blocks.ts'
@@ -33,7 +33,7 @@ class ConverseStreamReader implements StreamReader {
   push(piece: Uint8Array): void {
     if (this.#isOver) return
     const bad = this.#frames.read(asBuffer(piece), 0, piece.length)
-    if (bad !== undefined && !this.#isOver) this.#fail(unreadable(bad.detail))
+    if (bad !== undefined && !this.#isOver) this.#fail(unreadableAnswer(bad.detail))
   }
 
   /** An incomplete frame cannot be read. */
@@ -50,7 +50,7 @@ class ConverseStreamReader implements StreamReader {
     try {
       payload = parseExactJson(decodeText(frame.payload))
     } catch {
-      if (type !== 'exception') return this.#fail(unreadable('an event of the stream is not JSON'))
+      if (type !== 'exception') return this.#fail(unreadableAnswer('an event of the stream is not JSON'))
     }
     if (type === 'exception') this.#fail(readException(frame.text(':exception-type'), payload))
     else this.#read(frame.text(':event-type'), payload)
@@ -117,8 +117,4 @@ class ConverseStreamReader implements StreamReader {
     this.#isOver = true
     this.#sink.fail(error)
   }
-}
-
-function unreadable(message: string): AnswerError {
-  return { status: 502, type: undefined, message, code: undefined, param: undefined }
 }

@@ -55,6 +55,7 @@ test.each<[body: object, setup: Setup, type: string | undefined]>([
   [{ text: { format: { type: 'json_schema' } } }, RESPONSES, 'json'],
   [{ text: { verbosity: 'low' } }, RESPONSES, undefined],
   [{ output_config: { format: { type: 'json_schema' } } }, FOUR, 'json'],
+  [{ output_format: { type: 'json_schema' } }, FOUR, 'json'],
   [{}, {}, undefined],
 ])('%j asks for the output type that it names', (body, setup, type) => {
   expect(requestOf(body, setup).outputType).toBe(type)

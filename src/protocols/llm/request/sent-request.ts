@@ -76,6 +76,7 @@ const OUTPUT_FORMATS: readonly (readonly string[])[] = [
   ['response_format', 'type'],
   ['text', 'format', 'type'],
   ['output_config', 'format', 'type'],
+  ['output_format', 'type'],
 ]
 
 function textIn(members: Members, [key, ...inner]: readonly string[]): string | undefined {

@@ -1,7 +1,7 @@
 import { parseExactJson } from '#base/exact-json.ts'
 import { asBuffer } from '#net/body/as-buffer.ts'
 import { decodeText } from '../json/native.ts'
-import type { AnswerError, AnswerSink } from '../translation/answer-sink.ts'
+import { type AnswerError, type AnswerSink, unreadableAnswer } from '../translation/answer-sink.ts'
 import type { StreamLimits, StreamReader } from '../translation/dialect.ts'
 import { SseEvents } from './sse-events.ts'
 
@@ -66,6 +66,6 @@ export abstract class EventReader implements StreamReader {
 
   #refuse(message: string): void {
     if (this.#isOver) return
-    this.fail({ status: 502, type: undefined, message, code: undefined, param: undefined })
+    this.fail(unreadableAnswer(message))
   }
 }

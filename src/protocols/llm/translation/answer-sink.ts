@@ -75,3 +75,8 @@ export interface AnswerError {
   readonly code: string | undefined
   readonly param: string | undefined
 }
+
+/** The error of an answer that cannot be read, with the code of the refusal that it becomes before its first content. */
+export function unreadableAnswer(message: string): AnswerError {
+  return { status: 502, type: undefined, message, code: 'llm-response-invalid', param: undefined }
+}

@@ -27,6 +27,29 @@ test('the limit of bodies is not a limit of streams, also where the end repeats 
   expect(facts.outputTokens).toBe(9)
 })
 
+test('an answer without an id has that of its request in the facts', () => {
+  const body = { output: { message: { content: [{ text: 'x' }] } }, stopReason: 'end_turn' }
+  const answer = { headers: { 'x-amzn-requestid': 'c0ffee' }, body }
+  const request = { model: 'm', messages: [{ role: 'user', content: 'q' }] }
+  const { facts } = translated(request, { provider: { providerSeven: {} }, ai: {} }, answer)
+  expect(facts.responseId).toBe('c0ffee')
+})
+
+test.each([
+  ['Completions', { providerFour: {} }, 'a page'],
+  ['Messages', { providerOne: {} }, '{"choices":1}'],
+  ['Completions', { providerSeven: {} }, '{}'],
+] as const)('an answer that cannot be translated has the type of its refusal: %s of %j', (type, provider, body) => {
+  const setup = { provider, ai: { routes: { '*': type } } }
+  const { status, text, facts } = translated(
+    { model: 'm', max_tokens: 9, messages: [{ role: 'user', content: 'q' }] },
+    setup,
+    { body },
+  )
+  expect([status, facts.errorType]).toEqual([502, 'llm-response-invalid'])
+  expect(text).toContain('llm-response-invalid')
+})
+
 test('an answer that is whole is limited', () => {
   const setup = { provider: { providerFour: {} }, ai: { routes: { '*': 'Responses' } } } as const
   const answer = { headers: { 'content-type': 'text/event-stream' }, body: messagesStream(500) }

@@ -15,7 +15,7 @@ import { encodeText } from '../json/native.ts'
 import { isLongBody } from '../json/run-for-body.ts'
 import { AnswerEnd } from './answer-end.ts'
 import { AnswerRoom } from './answer-room.ts'
-import type { AnswerError, AnswerSink } from './answer-sink.ts'
+import { type AnswerError, type AnswerSink, unreadableAnswer } from './answer-sink.ts'
 import type { AnswerSurroundings } from './answer-surroundings.ts'
 import type { AnswerContext, StreamReader, StreamWriter } from './dialect.ts'
 import { ObservedAnswer } from './observed-answer.ts'
@@ -72,11 +72,12 @@ export class ChatAnswer implements AnswerFilter {
     const stream = streamed ? to.writeStream(context, (events) => out.write(events)) : undefined
     if (stream?.ping !== undefined) out.pingsWith(stream, exchange)
     const writer = stream ?? to.writeAnswer(context, (body) => out.bytes(body))
-    const { startMonotonicMs } = exchange
+    const { startMonotonicMs, response } = exchange
+    const id = from.idHeader && response?.joined(from.idHeader)
     const begun = () => {
       if (this.#isStream) this.#begin()
     }
-    const observed = new ObservedAnswer(writer, { facts, kept, names, startMonotonicMs, begun })
+    const observed = new ObservedAnswer(writer, { facts, kept, names, id, startMonotonicMs, begun })
     const end = new AnswerEnd(observed, {
       claim: isKept ? claim : undefined,
       maxKept: streamed ? MAX_STREAM : maxBytes,
@@ -286,7 +287,7 @@ class WholeAnswer implements StreamReader {
   push(piece: Buffer): void {
     if (this.#held.appendWithin(piece, 0, piece.length)) return
     this.#held.drop()
-    this.#sink.fail(invalid('the response is too large'))
+    this.#sink.fail(unreadableAnswer('the response is too large'))
   }
 
   finish(): void {
@@ -304,12 +305,8 @@ class WholeAnswer implements StreamReader {
       yield* this.#read(yield* parseAnswerInSteps(this.#held.bytes))
     } catch (error) {
       if (!(error instanceof Untranslatable)) throw error
-      this.#sink.fail(invalid(error.message))
+      this.#sink.fail(unreadableAnswer(error.message))
     }
     this.#held.drop()
   }
-}
-
-function invalid(message: string): AnswerError {
-  return { status: 502, type: undefined, message, code: undefined, param: undefined }
 }

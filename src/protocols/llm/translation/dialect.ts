@@ -44,6 +44,8 @@ export interface ProviderDialect {
   /** Makes all calls for a whole answer, `end` included. Throws `Untranslatable`. Yields between blocks. */
   readAnswer(body: JsonValue, sink: AnswerSink): Steps<void>
   readStream(sink: AnswerSink, limits: StreamLimits): StreamReader
+  /** Name of the response header that identifies an answer whose body has no id. */
+  readonly idHeader?: string
 }
 
 /**

@@ -11,6 +11,8 @@ export interface ObservedAnswerOptions {
   /** Keeps output of the model; undefined: nothing reads it. */
   readonly kept: KeptAnswer | undefined
   readonly names: TargetNames
+  /** Of an answer whose body has none. */
+  readonly id?: string | undefined
   readonly startMonotonicMs: number
   /** Called with the first content. */
   readonly begun: () => void
@@ -29,7 +31,7 @@ export class ObservedAnswer implements AnswerSink {
 
   start(id: string, model: string): void {
     if (model !== '') this.#options.facts.responseModel = model
-    if (id !== '') this.#options.facts.responseId = id
+    this.#options.facts.responseId = id || this.#options.id
     this.#sink.start(id, model)
   }
 
