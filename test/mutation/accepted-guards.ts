@@ -26,6 +26,7 @@ function dividing(file: string, works: readonly string[], others: readonly Chang
   return entriesOf(file, 'only how long work is divided', [...lines, ...others])
 }
 
+const NEXT_TEXT = 'for (; this.#ends[index]! <= start; index++) if (pace.after(1)) yield'
 const YIELD = 'if (pace.after(WORK_PER_CHECK)) yield'
 const YIELD_TEXT = 'if (pace.after(WORK_PER_TEXT)) yield'
 const NO_TEXT = "if (before === '' || text === '') return undefined"
@@ -134,9 +135,31 @@ const DIVIDING: readonly Accepted[] = [
   ...entriesOf('stream/event-template', 'only speed: other bytes are UTF-8', [
     ['if ((ofAll & WIDE) !== 0 && !isUtf8(bytes.subarray(from, to))) return undefined', '0', '(0 + 1)'],
   ]),
-  ...entriesOf('mask-joined', 'only how long work is divided', [
-    ['if (pace.after(WORK_PER_TEXT + length / COMPARED_PER_WORK)) yield', '+', '-'],
-  ]),
+  ...['ask-service', 'guard-request'].flatMap((file) =>
+    entriesOf(file, 'only how long work is divided', [['yield', 'yield', ';']]),
+  ),
+  ...dividing(
+    'mask-joined',
+    ['WORK_PER_TEXT + length / COMPARED_PER_WORK'],
+    [
+      ['const WORK_PER_TEXT = 32', '32', '(32 + 1)'],
+      ['const COMPARED_PER_WORK = 8', '8', '(8 + 1)'],
+      ['if (pace.after(WORK_PER_TEXT + length / COMPARED_PER_WORK)) yield', '+', '-'],
+    ],
+  ),
+  ...dividing(
+    'many-texts',
+    ['WORK_PER_TEXT + text.length / LOOKED_THROUGH', 'text.length'],
+    [
+      ['const WORK_PER_TEXT = 32', '32', '(32 + 1)'],
+      ['const LOOKED_THROUGH = 16', '16', '(16 + 1)'],
+      ['if (pace.after(WORK_PER_TEXT + text.length / LOOKED_THROUGH)) yield', '+', '-'],
+      [NEXT_TEXT, 'pace.after(1)', 'true'],
+      [NEXT_TEXT, 'pace.after(1)', 'false'],
+      [NEXT_TEXT, '1', '(1 + 1)'],
+      [NEXT_TEXT, 'yield', ';'],
+    ],
+  ),
   ...dividing(
     'mask-texts',
     ['text.text.length', '1', 'WORK_PER_TEXT', 'whole.text.length', 'WORK_PER_GROUPED', 'WORK_PER_SHARE'],
@@ -211,8 +234,41 @@ export const ACCEPTED_GUARDS: readonly Accepted[] = [
     ['this.drop()', 'this.drop()', ';'],
   ]),
   ...entriesOf('mask-joined', 'a matter of degree: how much is searched for a boundary', [
-    ['const CONTEXTS = [24, 12, 6, 3].flatMap((length) => [', '24', '(24 + 1)'],
+    ...['24', '12', '6', '3'].map(
+      (length): Change => ['const CONTEXTS = [24, 12, 6, 3].flatMap((length) => [', length, `(${length} + 1)`],
+    ),
+    ['{ left: length, right: 0 },', '0', '(0 + 1)'],
+    ['{ left: 0, right: length },', '0', '(0 + 1)'],
     ['const SEARCHED_PER_CHARACTER = 64', '64', '(64 + 1)'],
+    ['const SEARCHED_PER_TEXT = 4096', '4096', '(4096 + 1)'],
+    ['const GROWTH = 2', '2', '(2 + 1)'],
+    ['const MORE = 64', '64', '(64 + 1)'],
+    ['#credit = 0', '0', '(0 + 1)'],
+    ['if (this.#credit <= 0) return -1', '<=', '<'],
+    ['if (this.#credit <= 0) return -1', '0', '(0 + 1)'],
+    ['this.#credit += SEARCHED_PER_TEXT + length * SEARCHED_PER_CHARACTER', '*', '/'],
+    [
+      'const isSame = begin === this.#start && this.#after.startsWith(this.#before.slice(begin, this.#at + 1), this.#from)',
+      '1',
+      '(1 + 1)',
+    ],
+  ]),
+  ...entriesOf('mask-joined', 'only speed: no part of a text that is the same differs, either', [
+    ['if (before === after) return true', 'before === after', 'false'],
+  ]),
+  ...entriesOf('many-texts', 'the same program: a match is not empty, so that none begins where a text ends', [
+    [NEXT_TEXT, '<=', '<'],
+    ['for (; next < matches.length && matches[next]!.start < end; next++) {', '<', '<='],
+  ]),
+  ...entriesOf('many-texts', 'the same program: each number but 0 says that a text has changed', [
+    ['this.#changed[index] = 1', '1', '(1 + 1)'],
+  ]),
+  ...entriesOf('many-texts', 'only speed: numeric rules search texts without a number, and find nothing', [
+    [
+      'const search = rule.isNumeric && !mayHaveNumber(text) ? undefined : rule.search(text)',
+      'rule.isNumeric && !mayHaveNumber(text)',
+      'false',
+    ],
   ]),
   ...entriesOf('read-answer-body', 'never used: text in UTF-8 has no half characters', [
     ["if (typeof read === 'string') return read", "typeof read === 'string'", 'false'],

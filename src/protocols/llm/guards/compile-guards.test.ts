@@ -148,7 +148,7 @@ test('a webhook that must not be asked closes the route', () => {
   const context = new Closed({})
   const spec = { promptGuard: guards({ request: [{ webhook: { backendRef: judge } }] }) }
   expect(compileGuards(sourceOf(spec), context)).toMatchObject({
-    closed: { field: 'ai.promptGuard', sources: [{ path: `${sourceOf(spec).path}.promptGuard` }] },
+    closed: { stage: 'backend', field: 'ai.promptGuard', sources: [{ path: `${sourceOf(spec).path}.promptGuard` }] },
     request: [],
   })
   expect(context.problems).toMatchObject([

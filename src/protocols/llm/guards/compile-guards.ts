@@ -121,10 +121,11 @@ class GuardCompiler {
       this.#close(`${path}.backendRef`, 'the reference is not permitted')
       return undefined
     }
-    const forwarded = forwardHeaderMatches.flatMap(({ type, name, value }): ForwardedHeader[] => {
-      if (type === 'Exact') return [{ name: name.toLowerCase(), matches: (found) => found === value }]
-      const pattern = compilePattern(value)
-      return pattern === undefined ? [] : [{ name: name.toLowerCase(), matches: (found) => pattern.matches(found) }]
+    const forwarded = forwardHeaderMatches.map(({ type, name, value }): ForwardedHeader => {
+      if (type === 'Exact') return { name: name.toLowerCase(), matches: (found) => found === value }
+      // The schema refuses what does not compile.
+      const pattern = compilePattern(value)!
+      return { name: name.toLowerCase(), matches: (found) => pattern.matches(found) }
     })
     return webhook(destination, forwarded)
   }

@@ -210,21 +210,18 @@ test('304 has no body to decode', () => {
 })
 
 /** What stands before the guards reads and translates the answer. */
-function behind(inner: Partial<AnswerFilter>, guards: readonly Guard[] = [SECRET]) {
+function behind(inner: Partial<AnswerFilter> | undefined, guards: readonly Guard[] = [SECRET]) {
   const exchange = exchangeWith()
   exchange.response = Head.response(200)
-  const filter = new GuardedAnswer(
-    { changesLength: true, into: (sink) => sink, ...inner },
-    {
-      guards,
-      format: 'Completions',
-      isError: false,
-      exchange,
-      claim: roomFor(0).claim,
-      maxBytes: 1_000,
-      keep: undefined,
-    },
-  )
+  const filter = new GuardedAnswer(inner && { changesLength: true, into: (sink) => sink, ...inner }, {
+    guards,
+    format: 'Completions',
+    isError: false,
+    exchange,
+    claim: roomFor(0).claim,
+    maxBytes: 1_000,
+    keep: undefined,
+  })
   const collector = new Collector()
   const sink = filter.into(collector)
   const send = (body: string) => {
@@ -286,7 +283,7 @@ test('what the filter before the guards says is passed on', () => {
   expect(cancelled).toBe(true)
   expect(filter.failure).toBe(failure)
   expect(filter).toMatchObject({ whole: true, changesLength: true })
-  behind({}).filter.whenOver(() => {})
+  for (const silent of [{}, undefined]) behind(silent).filter.whenOver(() => {})
 })
 
 /** A service that answers later. */
@@ -309,6 +306,12 @@ test.each<[verdict: ServiceVerdict, text: string, refusal: object | undefined]>(
   expect(collector).toMatchObject({ text, ended: 1, calls: text === '' ? 0 : 1 })
   if (refusal === undefined) expect(filter.refusal).toBeUndefined()
   else expect(filter.refusal).toMatchObject(refusal)
+})
+
+test('services are asked about answers that are no errors', async () => {
+  const { collector } = run(ANSWER, { guards: [late({ kind: 'mask', contents: ['bye'] })] })
+  await turn()
+  expect(collector.text).toBe(json({ choices: [{ message: { content: 'bye' } }] }))
 })
 
 test('an answer over the limit does not pass', () => {

@@ -36,9 +36,10 @@ export class GuardedRefusal {
 
   /** The refusal as the client may get it. */
   of(given: Refusal | undefined): Refusal | undefined {
+    if (given?.body === undefined) return given
     if (given !== this.#given) {
       this.#given = given
-      this.#guarded = given?.body === undefined ? given : this.#guard(given, given.body)
+      this.#guarded = this.#guard(given, given.body)
     }
     return this.#guarded
   }

@@ -9,7 +9,7 @@ const JOINS = 2 * FREE_FLAG
 /** One text of a body, as the next guard sees it. */
 export class GuardedText extends SearchableText {
   constructor(text: string, canChange: boolean, joins: boolean) {
-    super(text, (canChange ? CAN_CHANGE : 0) + (joins ? JOINS : 0))
+    super(text, (canChange ? CAN_CHANGE : 0) | (joins ? JOINS : 0))
   }
 
   /** False: what matches cannot be masked. */

@@ -7,8 +7,8 @@ import { maskJoined } from './mask-joined.ts'
 const COUNT = 9000
 /** Matches begin and end a string, are all of it, and do not go on in the next one. */
 const WORDS = [
-  '',
   'a bad',
+  '',
   'bad',
   'badly and bad',
   'ba',
@@ -28,9 +28,11 @@ const ai: Setup['ai'] = {
   promptGuard: { request: [{ regex: { action: 'Mask', matches: ['bad|a\\n"'], builtins: ['Email', 'Ssn'] } }] },
 }
 
-const bodyWith = (values: unknown) => {
-  const call = { id: 'c', type: 'function', function: { name: 'f', arguments: JSON.stringify(values) } }
-  return JSON.stringify({ model: 'm', messages: [{ role: 'assistant', content: null, tool_calls: [call] }] })
+/** The arguments of calls; one letter is written as an escape, which only a text without a mask keeps. */
+const bodyWith = (...calls: readonly unknown[]) => {
+  const written = calls.map((values) => JSON.stringify(values).replaceAll('é', '\\u00e9'))
+  const tool_calls = written.map((json) => ({ id: 'c', type: 'function', function: { name: 'f', arguments: json } }))
+  return JSON.stringify({ model: 'm', messages: [{ role: 'assistant', content: null, tool_calls }] })
 }
 const masked = (text: string) => MASKS.reduce((now, [pattern, by]) => now.replace(pattern, by), text)
 
@@ -43,15 +45,23 @@ test('very many strings in the arguments of a call are masked one by one', () =>
   expect(sent(clean, { ai }).text).toBe(clean)
 })
 
+const members = (value: string, bad?: number) =>
+  Object.fromEntries(Array.from({ length: COUNT }, (_, index) => [index === bad ? 'bad' : `n${index}`, value]))
+
 test.each([0, COUNT - 1])('a match in the name of a member among very many rejects: %i', (at) => {
-  const members = Array.from({ length: COUNT }, (_, index) => [index === at ? 'bad' : `n${index}`, 'x bad'])
-  expect(refused(bodyWith(Object.fromEntries(members)), { ai }).code).toBe('prompt-guard-rejected')
+  expect(refused(bodyWith(members('x bad', at)), { ai }).code).toBe('prompt-guard-rejected')
 })
 
-test('very many strings: a guard that rejects finds a match in one of them, and none across two', () => {
+test('a match in the values of very many members is masked', () => {
+  expect(sent(bodyWith(members('x bad')), { ai }).text).toBe(bodyWith(members('x <masked>')))
+})
+
+test('very many strings: a guard that rejects finds a match in one of them, and none across two, of one call or of two', () => {
   const texts = Array.from({ length: COUNT }, () => 'fo')
   const rejecting: Setup['ai'] = { promptGuard: { request: [{ regex: { action: 'Reject', matches: ['fo\\s?fo'] } }] } }
-  expect(sent(bodyWith(texts), { ai: rejecting }).text).toBe(bodyWith(texts))
+  for (const calls of [[texts], [texts, texts]]) {
+    expect(sent(bodyWith(...calls), { ai: rejecting }).text).toBe(bodyWith(...calls))
+  }
   expect(refused(bodyWith([...texts, 'fofo']), { ai: rejecting }).code).toBe('prompt-guard-rejected')
 })
 

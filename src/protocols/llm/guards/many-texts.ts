@@ -39,7 +39,7 @@ export class ManyTexts extends GuardedText {
   /** A text as it is now; undefined if it has not changed. */
   changedAt(index: number): string | undefined {
     if (this.#changed[index] === 0) return undefined
-    return this.text.slice(index === 0 ? 0 : this.#ends[index - 1]! + 1, this.#ends[index]!)
+    return this.text.slice((this.#ends[index - 1] ?? -1) + 1, this.#ends[index])
   }
 
   /** The matches in each text, by positions in the whole string. */

@@ -24,6 +24,7 @@ test.each<[string[], string, string[] | false]>([
   [['keep', '!call'], '<K> call', ['<K>', 'call']],
   [['keep', '!call'], 'keep <C>', false],
   [['keep', '!call'], '<ALL>', false],
+  [['!mail a@b', 'now'], 'mail <E> now', false],
   [['😀 x'], '😁 x', ['😁 x']],
   [['x 😀'], 'x 🨀', ['x 🨀']],
   [['secret'], '', ['<masked>']],
@@ -39,7 +40,14 @@ test.each<[string[], string, string[] | false]>([
     `mail <${'E'.repeat(40)}> ok then <E>`,
     [`mail <${'E'.repeat(40)}>`, 'ok then', '<E>'],
   ],
+  [
+    [`${'m'.repeat(300)} a@b`, 'and then', 'c@d'],
+    `${'m'.repeat(300)} <E> and then <E>`,
+    [`${'m'.repeat(300)} <E>`, 'and then', '<E>'],
+  ],
   [['x'.repeat(5000), 'and then', 'y'], '<X> and then <Y>', ['<X>', 'and then', '<Y>']],
+  [['ab', 'ab', 'ab', 'S!1', 'ab', 'T!2'], 'ab ab ab <M> ab <N>', ['ab', 'ab', 'ab', '<M>', 'ab', '<N>']],
+  [['', 'ab', 'S!1', 'ab', 'T!2'], ' ab <M> ab <N>', ['', 'ab', '<M>', 'ab', '<N>']],
   // A boundary counts only where the text around it occurs once.
   [['a', 'b', 'a', 'b'], 'a <M> a b', ['a', '<M>', 'a', 'b']],
 ])('%j -> %j', (before, after, expected) => {
