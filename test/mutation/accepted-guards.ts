@@ -27,6 +27,8 @@ function dividing(file: string, works: readonly string[], others: readonly Chang
 }
 
 const NEXT_TEXT = 'for (; this.#ends[index]! <= start; index++) if (pace.after(1)) yield'
+const SEARCHED_LINE = 'const searched = after.length + (found >= 0 ? before.length : 0)'
+const ONLY_LINE = 'return index >= 0 && text.indexOf(part, index + 1) < 0 ? index : -1'
 const YIELD = 'if (pace.after(WORK_PER_CHECK)) yield'
 const YIELD_TEXT = 'if (pace.after(WORK_PER_TEXT)) yield'
 const NO_TEXT = "if (before === '' || text === '') return undefined"
@@ -135,7 +137,7 @@ const DIVIDING: readonly Accepted[] = [
   ...entriesOf('stream/event-template', 'only speed: other bytes are UTF-8', [
     ['if ((ofAll & WIDE) !== 0 && !isUtf8(bytes.subarray(from, to))) return undefined', '0', '(0 + 1)'],
   ]),
-  ...['ask-service', 'guard-request'].flatMap((file) =>
+  ...['ask-service', 'guard-request', 'read-answer-body'].flatMap((file) =>
     entriesOf(file, 'only how long work is divided', [['yield', 'yield', ';']]),
   ),
   ...dividing(
@@ -144,12 +146,13 @@ const DIVIDING: readonly Accepted[] = [
     [
       ['const WORK_PER_TEXT = 32', '32', '(32 + 1)'],
       ['const COMPARED_PER_WORK = 8', '8', '(8 + 1)'],
+      ['if (pace.after(searched / COMPARED_PER_WORK)) yield', 'pace.after(searched / COMPARED_PER_WORK)', 'false'],
       ['if (pace.after(WORK_PER_TEXT + length / COMPARED_PER_WORK)) yield', '+', '-'],
     ],
   ),
   ...dividing(
     'many-texts',
-    ['WORK_PER_TEXT + text.length / LOOKED_THROUGH', 'text.length'],
+    ['WORK_PER_TEXT + text.length / LOOKED_THROUGH', 'text.length', '1'],
     [
       ['const WORK_PER_TEXT = 32', '32', '(32 + 1)'],
       ['const LOOKED_THROUGH = 16', '16', '(16 + 1)'],
@@ -158,6 +161,7 @@ const DIVIDING: readonly Accepted[] = [
       [NEXT_TEXT, 'pace.after(1)', 'false'],
       [NEXT_TEXT, '1', '(1 + 1)'],
       [NEXT_TEXT, 'yield', ';'],
+      ['if (pace.after(1)) yield', '1', '(1 + 1)'],
     ],
   ),
   ...dividing(
@@ -246,12 +250,27 @@ export const ACCEPTED_GUARDS: readonly Accepted[] = [
     ['#credit = 0', '0', '(0 + 1)'],
     ['if (this.#credit <= 0) return -1', '<=', '<'],
     ['if (this.#credit <= 0) return -1', '0', '(0 + 1)'],
+    [SEARCHED_LINE, '+', '-'],
+    [SEARCHED_LINE, 'found >= 0', 'true'],
+    [SEARCHED_LINE, 'found >= 0', 'false'],
+    [SEARCHED_LINE, '>=', '>'],
+    [SEARCHED_LINE, '>=', '<'],
+    [SEARCHED_LINE, '0', '(0 + 1)'],
     ['this.#credit += SEARCHED_PER_TEXT + length * SEARCHED_PER_CHARACTER', '*', '/'],
     [
       'const isSame = begin === this.#start && this.#after.startsWith(this.#before.slice(begin, this.#at + 1), this.#from)',
       '1',
       '(1 + 1)',
     ],
+  ]),
+  ...entriesOf('mask-joined', 'the same program: each negative number is no position', [
+    ['if (this.#credit <= 0) return -1', '1', '(1 + 1)'],
+    ['return -1', '1', '(1 + 1)'],
+    [ONLY_LINE, '1', '(1 + 1)'],
+  ]),
+  ...entriesOf('mask-joined', 'the same program: another one is behind the first one, so that it is not at 0', [
+    [ONLY_LINE, '<', '<='],
+    [ONLY_LINE, '0', '(0 + 1)'],
   ]),
   ...entriesOf('mask-joined', 'only speed: no part of a text that is the same differs, either', [
     ['if (before === after) return true', 'before === after', 'false'],
@@ -262,6 +281,16 @@ export const ACCEPTED_GUARDS: readonly Accepted[] = [
   ]),
   ...entriesOf('many-texts', 'the same program: each number but 0 says that a text has changed', [
     ['this.#changed[index] = 1', '1', '(1 + 1)'],
+  ]),
+  ...entriesOf('many-texts', 'only memory, and how many texts are joined at a time', [
+    ['const JOINED = 1024', '1024', '(1024 + 1)'],
+    ['#ends = new Int32Array(8 * JOINED)', '8', '(8 + 1)'],
+    ['#fixed = new Uint8Array(8 * JOINED)', '8', '(8 + 1)'],
+    ['if (this.#open.length === JOINED) this.#join()', 'this.#open.length === JOINED', 'true'],
+    ['if (this.#open.length === JOINED) this.#join()', 'this.#open.length === JOINED', 'false'],
+    ['if (this.#open.length === JOINED) this.#join()', '===', '!=='],
+    ['if (this.#open.length === JOINED) this.#join()', 'this.#join()', ';'],
+    ['this.#fixed = new Uint8Array(2 * this.#count)', '2', '(2 + 1)'],
   ]),
   ...entriesOf('many-texts', 'only speed: numeric rules search texts without a number, and find nothing', [
     [

@@ -65,6 +65,13 @@ test('very many strings: a guard that rejects finds a match in one of them, and 
   expect(refused(bodyWith([...texts, 'fofo']), { ai: rejecting }).code).toBe('prompt-guard-rejected')
 })
 
+test.each([1, 1023, 1024, 1025, 20_000])('%i strings are one, in their order', (count) => {
+  const builder = new ManyTextsBuilder()
+  const texts = Array.from({ length: count }, (_, index) => `${index}`)
+  for (const text of texts) builder.add(text, true)
+  expect(builder.build().text === texts.join('\n')).toBe(true)
+})
+
 test('a mask of a service in very many strings rejects; without a difference they pass', () => {
   const builder = new ManyTextsBuilder()
   for (const text of ['a', '', 'b']) builder.add(text, true)

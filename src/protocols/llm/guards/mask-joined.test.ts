@@ -48,7 +48,11 @@ test.each<[string[], string, string[] | false]>([
   [['x'.repeat(5000), 'and then', 'y'], '<X> and then <Y>', ['<X>', 'and then', '<Y>']],
   [['ab', 'ab', 'ab', 'S!1', 'ab', 'T!2'], 'ab ab ab <M> ab <N>', ['ab', 'ab', 'ab', '<M>', 'ab', '<N>']],
   [['', 'ab', 'S!1', 'ab', 'T!2'], ' ab <M> ab <N>', ['', 'ab', '<M>', 'ab', '<N>']],
+  // A text that is gone, and one that has become longer.
+  [['S!1', 'ab', 'T!2', 'xab', 'U!3'], ' ab <M> xab <N>', ['<masked>', 'ab', '<M>', 'xab', '<N>']],
+  [['ab', 'S!1', 'x', 'T!2'], '# ab <M> x <N>', ['# ab', '<M>', 'x', '<N>']],
   // A boundary counts only where the text around it occurs once.
+  [['S!1   ', 'T!2'], '<M>     <N>', ['<M>     <N>', '<masked>']],
   [['a', 'b', 'a', 'b'], 'a <M> a b', ['a', '<M>', 'a', 'b']],
 ])('%j -> %j', (before, after, expected) => {
   expect(spread(before, after)).toEqual(expected)
