@@ -32,10 +32,10 @@ export function* readErrorBody(body: Uint8Array): Steps<ReadBody | string> {
 }
 
 /** The text as the only string of a JSON text. */
-function* readPlain(text: string, body: Uint8Array): Steps<ReadBody | string> {
+function* readPlain(text: string, body: Uint8Array): Steps<ReadBody> {
   const json = encode(JSON.stringify(text))
-  const read = yield* readTexts(json, readErrorTexts(parseDocument(json) as JsonValue))
-  if (typeof read === 'string') return read
+  // Text in UTF-8 has no half characters, so that it can be read.
+  const read = (yield* readTexts(json, readErrorTexts(parseDocument(json) as JsonValue))) as ReadBody
   return { texts: read.texts, write: () => writePlain(read.write(), json, body) }
 }
 
