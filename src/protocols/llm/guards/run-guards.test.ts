@@ -86,7 +86,12 @@ test('patterns answer at once, each on the output of the ones before', () => {
     { index: 0, verdict: 'Mask', rule: 'matches[0]', length: 12 },
     { index: 1, verdict: 'Reject', rule: 'matches[0]', length: 12 },
   ])
-  expect(runGuards([regex('three'), regex('three', true)], bodyWith('one two').guarded)).toBeUndefined()
+  const clean = bodyWith('one two')
+  expect(runGuards(numbered([regex('three'), regex('three', true)]), clean.guarded)).toBeUndefined()
+  expect(clean.exchange.guardChecks).toMatchObject([
+    { index: 0, verdict: 'Allow', rule: undefined, length: 7 },
+    { index: 1, verdict: 'Allow', rule: undefined, length: 7 },
+  ])
 })
 
 test('no guard after a rejection runs', async () => {
