@@ -14,6 +14,7 @@ import { CloudCredentials } from '#policies/shared/clouds/cloud-credential.ts'
 import { exchangeWith, NO_CLOUDS } from '#policies/shared/testing.ts'
 import { createLoadMemory, Load } from '#state/load.ts'
 import { BackendFacts } from './backend-facts.ts'
+import type { InFlight } from './in-flight.ts'
 import type { ProxyContext } from './proxy-context.ts'
 import { Receiver } from './receive.ts'
 
@@ -61,8 +62,13 @@ class FakeStream {
   abort(): void {}
 }
 
+interface Refused {
+  readonly status: number
+  readonly retryAfter: string
+}
+
 /** One request through the proxy, without sockets. `answers` are given in turn; then the backend does not respond. */
-function request(items: readonly PlanItem[], ...answers: readonly string[]) {
+function request(items: readonly PlanItem[], ...answers: readonly (string | Refused)[]) {
   const credentials: CloudCredentials = new CloudCredentials((id) =>
     credentials.update({ id, value: undefined, fetchedMs: 0, failure: 'no answer', final: true, restMs: 0 }),
   )
@@ -79,10 +85,12 @@ function request(items: readonly PlanItem[], ...answers: readonly string[]) {
       const answer = answers[sent.length - 1]
       if (answer !== undefined) {
         queueMicrotask(() => {
-          upstream.head = Head.response(200)
-          upstream.head.append('content-type', 'text/event-stream')
+          const isRefused = typeof answer !== 'string'
+          upstream.head = Head.response(isRefused ? answer.status : 200)
+          upstream.head.append('content-type', isRefused ? 'application/json' : 'text/event-stream')
+          if (isRefused) upstream.head.append('retry-after', answer.retryAfter)
           handler.response(upstream)
-          upstream.send(answer)
+          upstream.send(isRefused ? '{}' : answer)
           upstream.end()
         })
       }
@@ -136,6 +144,21 @@ test('without a policy of retries, an answer that ends before its first content 
   expect(sent).toHaveLength(1)
   expect(stream.response.text).toContain('ended before the response was complete')
 })
+
+test.each([
+  [429, '7', [{ status: 429, detail: 'retry-after: 7' }]],
+  [503, '1', [{ status: 503, detail: 'retry-after: 1' }]],
+  // No refusal, and the only attempt.
+  [200, '7', undefined],
+])(
+  'the record of an only attempt that is answered with %i and a wait of %s s',
+  async (status, retryAfter, attempts) => {
+    const { sent } = request([providers('one')], { status, retryAfter })
+    await settled()
+    const { exchange } = sent[0]!.context as InFlight
+    expect(exchange.attempts?.map(({ status: given, detail }) => ({ status: given, detail }))).toEqual(attempts)
+  },
+)
 
 test('a request whose only endpoint gets no credential is refused, and not sent', async () => {
   const auth = policyItem('backend.auth', 'ProxyBackend/default/b', { cloudThree: { type: 'AccessToken' } })

@@ -292,8 +292,13 @@ function recordAttempt(flight: InFlight, status: number | undefined, failure?: F
   if (failure !== undefined) {
     const { code, detail, maybeProcessed } = failure
     addAttempt(flight, { status: 0, failure: code, detail, maybeProcessed, ...timesOf(flight) })
-  } else if (flight.tried.length > 0 || exchange.attempts !== undefined) {
-    addAttempt(flight, { status: status!, failure: undefined, detail: askedWait(exchange), ...timesOf(flight) })
+    return
+  }
+  const detail = askedWait(exchange)
+  // The record of a request has its only attempt otherwise.
+  const isOnly = flight.tried.length === 0 && exchange.attempts === undefined
+  if (!isOnly || detail !== undefined) {
+    addAttempt(flight, { status: status!, failure: undefined, detail, ...timesOf(flight) })
   }
 }
 

@@ -177,3 +177,10 @@ for (const [name, shown, lines] of cases) {
     expect(all.slice(all.indexOf('time line') + 1)).toEqual(lines)
   })
 }
+
+test('why lists what a translation left out', () => {
+  const linesFor = (dropped: readonly string[]) =>
+    formatRecord(record({}, { translation: { from: 'completions', to: 'converse', dropped } })).map(textOf)
+  expect(linesFor(['n', 'messages[0].name'])).toContain('left out  n, messages[0].name')
+  expect(linesFor([]).join('\n')).not.toContain('left out')
+})

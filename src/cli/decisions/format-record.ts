@@ -71,11 +71,12 @@ function placeLines(record: DescribedRecord): Line[] {
     ['client', client],
     ['consumer', consumer],
     ['model', modelText(record)],
+    ['left out', record.translation?.dropped.join(', ')],
     ['tokens', tokensText(record)],
     ['mcp', mcpText(record)],
     ['guards', guardText(record)],
     ['trace', traceId],
-  ].flatMap(([name, text]) => (text === '' ? [] : [named(name!, text!)]))
+  ].flatMap(([name, text]) => (!text ? [] : [named(name!, text!)]))
 }
 
 function tokensText({ inputTokens, outputTokens }: DescribedRecord): string {
