@@ -154,16 +154,24 @@ const first: [type: RouteType, none: string, some: readonly string[]][] = [
     'Messages',
     event('message_start') +
       event('ping') +
-      event('content_block_start', { content_block: { type: 'text', text: '' } }),
+      event('content_block_start', { content_block: { type: 'thinking', thinking: '', signature: '' } }) +
+      event('content_block_start', { content_block: { type: 'text', text: '' } }) +
+      event('content_block_delta', { delta: { type: 'text_delta', text: '' } }),
     [
       event('content_block_delta', { delta: { type: 'text_delta', text: 'x' } }),
       event('content_block_delta', { delta: { type: 'thinking_delta', thinking: 'x' } }),
       event('content_block_start', { content_block: { type: 'tool_use', name: 'f' } }),
+      event('content_block_start', { content_block: { type: 'server_tool_use', name: 'web_search' } }),
+      event('content_block_start', { content_block: { type: 'redacted_thinking', data: 'x' } }),
+      event('content_block_start', { content_block: { type: 'text', text: 'x' } }),
     ],
   ],
   [
     'Responses',
-    CREATED + event('response.in_progress') + event('response.output_item.added', { item: { type: 'message' } }),
+    CREATED +
+      event('response.in_progress') +
+      event('response.output_item.added', { item: { type: 'message' } }) +
+      event('response.output_text.delta', { delta: '' }),
     [
       event('response.output_text.delta', { delta: 'x' }),
       event('response.refusal.delta', { delta: 'x' }),

@@ -13,6 +13,10 @@ const MEMBERS = wantedMembers([
   ...['type', 'message.id', 'message.model', 'message.usage', 'delta.stop_reason', 'usage', 'error'],
 ])
 
+function isEmptyText(content: unknown): boolean {
+  return textAt(content, 'text') === '' || textAt(content, 'thinking') === ''
+}
+
 /** Streams of the messages API, ended by `message_stop`. */
 export class MessagesStream implements StreamFormat {
   readonly finishMember = 'stop_reason'
@@ -24,11 +28,12 @@ export class MessagesStream implements StreamFormat {
     return isEventOf(block, 'message_stop')
   }
 
-  /** The start of a call has its name. */
+  /** Only texts and thoughts begin empty: the start of a call has its name, and that of a redacted thought all of it. */
   isOutput(event: unknown): boolean {
     const type = textAt(event, 'type')
-    if (type === 'content_block_start') return textAt(memberOf(event, 'content_block'), 'type') === 'tool_use'
-    return type === 'content_block_delta'
+    if (type === 'content_block_delta') return !isEmptyText(memberOf(event, 'delta'))
+    const block = memberOf(event, 'content_block')
+    return type === 'content_block_start' && textAt(block, 'type') !== undefined && !isEmptyText(block)
   }
 
   read(event: unknown, facts: LlmFacts): void {

@@ -109,6 +109,9 @@ verifies(
     const models: [given: string, sent: string][] = [
       ['gemini-2.5-pro', 'google/gemini-2.5-pro'],
       ['google/gemini-2.5-pro', 'google/gemini-2.5-pro'],
+      ['models/gemini-2.5-pro', 'google/gemini-2.5-pro'],
+      ['projects/p/locations/l/publishers/google/models/gemini-x', 'google/gemini-x'],
+      ['google/other', 'google/other'],
       ['meta/llama-4', 'meta/llama-4'],
     ]
     for (const [given, model] of models) {
@@ -119,6 +122,14 @@ verifies(
         given,
       ])
     }
+  },
+)
+
+test.each(['embed-1', 'google/embed-1', 'models/embed-1', 'publishers/google/models/embed-1'])(
+  'texts are embedded at the path of the model, without the publisher: %s',
+  (model) => {
+    const { path } = sent(JSON.stringify({ model, input: 'x' }), as('Embeddings'))
+    expect(path).toBe(`${BASE}/publishers/google/models/embed-1:predict`)
   },
 )
 

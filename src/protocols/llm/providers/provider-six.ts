@@ -59,9 +59,14 @@ function convertToMessages(models: string, format: ClientFormat, model: string, 
   }
 }
 
+/** A model of Google without the prefixes that its APIs have for it. */
+function withoutPublisher(model: string): string {
+  return model.replace(/^(?:.*publishers\/google\/models\/|models\/|google\/)/, '')
+}
+
 /** Whatever the model: the platform embeds with its prediction API. */
 function predict(base: string, model: string): Conversion {
-  const segment = toSegment(model.replace(/^google\//, ''))
+  const segment = toSegment(withoutPublisher(model))
   if (segment === undefined) return MODEL_UNFIT
   return { kind: 'send', dialect: 'predict', path: `${base}/publishers/google/models/${segment}:predict` }
 }
@@ -74,7 +79,8 @@ function editChat(body: Uint8Array): Steps<Uint8Array> {
 function convertToChat(base: string, format: ClientFormat, model: string): Conversion {
   if (format === 'MessagesTokenCount') return COUNT
   const path = `${base}/endpoints/openapi/chat/completions`
-  if (!/^gemini[-@]/.test(model)) return { kind: 'send', dialect: 'completions', path }
-  const edit = (body: Uint8Array) => replaceModel(body, `google/${model}`)
+  const name = withoutPublisher(model)
+  if (!/^gemini[-@]/.test(name) || model === `google/${name}`) return { kind: 'send', dialect: 'completions', path }
+  const edit = (body: Uint8Array) => replaceModel(body, `google/${name}`)
   return { kind: 'send', dialect: 'completions', path, edit }
 }

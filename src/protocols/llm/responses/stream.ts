@@ -31,7 +31,7 @@ export class ResponsesStream implements StreamFormat {
     const type = textAt(event, 'type') ?? ''
     if (type === 'response.output_item.added')
       return textAt(memberOf(event, 'item'), 'type')?.endsWith('_call') === true
-    return type.startsWith('response.') && type.endsWith('.delta')
+    return type.startsWith('response.') && type.endsWith('.delta') && textAt(event, 'delta') !== ''
   }
 
   read(event: unknown, facts: LlmFacts): void {
