@@ -45,6 +45,18 @@ test.each<[what: string, secret: string, text: string, shown: string]>([
   ],
 ])('a secret %s', (_, secret, text, shown) => expect(hide([secret], text)).toBe(shown))
 
+test.each<[text: string, shown: string]>([
+  ['no key sk-12345678\u2026', 'no key <redacted>\u2026'],
+  ['sk-123456789012\u2026', '<redacted>\u2026'],
+  ['a sk-1234567890123456\u2026', 'a <redacted>\u2026'],
+  ['a sk-12345\u2026, sk-12345\u2026', 'a <redacted>\u2026, <redacted>\u2026'],
+  ['sk-1234\u2026', 'sk-1234\u2026'],
+  ['sk-12345', 'sk-12345'],
+  ['sk-12345 and more\u2026', 'sk-12345 and more\u2026'],
+])('of a text that was cut, the beginning of a secret is hidden: %s', (text, shown) => {
+  expect(hide(['sk-1234567890123456'], text)).toBe(shown)
+})
+
 test('the longer of two values that begin alike is hidden whole', () => {
   expect(hide(['sk-12345', 'sk-12345-long'], 'sk-12345-long sk-12345')).toBe('<redacted> <redacted>')
 })

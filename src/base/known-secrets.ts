@@ -1,5 +1,6 @@
 import { fromByteText } from './byte-text.ts'
 import { hideCredentialParameters, isCredentialParameter, REDACTED } from './credential-names.ts'
+import { ELLIPSIS } from './cut-text.ts'
 import { parseJson } from './parse-json.ts'
 
 /** Shorter values would match unrelated text by chance. */
@@ -30,8 +31,8 @@ export interface SecretHider {
 }
 
 /**
- * Hides the values of secrets in texts that leave the gateway, at any position. A few samples exclude most texts. In the others one pass
- * searches for all values: each window of eight characters has a rolling hash (Rabin-Karp).
+ * Hides the values of secrets in texts that leave the gateway, at any position, and beginnings of them where a text was cut. A few samples
+ * exclude most texts. In the others one pass searches for all values: each window of eight characters has a rolling hash (Rabin-Karp).
  */
 export class KnownSecrets implements SecretHider {
   readonly version = ++lastVersion
@@ -59,10 +60,10 @@ export class KnownSecrets implements SecretHider {
     let hash = hashAt(text, 0)
     const last = text.length - MIN_LENGTH
     while (at <= last) {
-      const found = this.#find(text, at, hash)
-      if (found !== undefined) {
+      const length = this.#find(text, at, hash)
+      if (length > 0) {
         hidden += text.slice(from, at) + REDACTED
-        at += found.length
+        at += length
         from = at
         if (at > last) break
         hash = hashAt(text, at)
@@ -84,10 +85,14 @@ export class KnownSecrets implements SecretHider {
     return false
   }
 
-  #find(text: string, at: number, hash: number): string | undefined {
+  /** @returns the length of the value that begins there; 0: there is none */
+  #find(text: string, at: number, hash: number): number {
     const bit = hash & FILTER_BITS
-    if ((this.#filter[bit >>> 3]! & (1 << (bit & 7))) === 0) return undefined
-    return this.#values.get(hash)?.find((value) => text.startsWith(value, at))
+    if ((this.#filter[bit >>> 3]! & (1 << (bit & 7))) === 0) return 0
+    const values = this.#values.get(hash)
+    if (values === undefined) return 0
+    const whole = values.find((value) => text.startsWith(value, at))
+    return whole?.length ?? lengthOfCut(text, at, values)
   }
 
   #add(value: string): void {
@@ -106,15 +111,12 @@ export class KnownSecrets implements SecretHider {
   }
 }
 
-/** Hides the secrets of the moment. */
-export function hideCurrent(secrets: () => KnownSecrets): SecretHider {
-  return {
-    get version() {
-      return secrets().version
-    },
-    hide: (text) => secrets().hide(text),
-    hideValues: (text) => secrets().hideValues(text),
-  }
+/** The length of the beginning of a value that a cut has left; 0: there is none. */
+function lengthOfCut(text: string, at: number, values: readonly string[]): number {
+  const end = text.indexOf(ELLIPSIS, at)
+  if (end < 0) return 0
+  const beginning = text.slice(at, end)
+  return values.some((value) => value.startsWith(beginning)) ? beginning.length : 0
 }
 
 function sampleAt(text: string, at: number): number {

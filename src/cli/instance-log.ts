@@ -1,7 +1,7 @@
 import inspector from 'node:inspector'
 import type { LogLevelSetting } from '#admin/admin-server.ts'
 import type { Finding } from '#base/finding.ts'
-import type { KnownSecrets } from '#base/known-secrets.ts'
+import type { SecretHider } from '#base/known-secrets.ts'
 import { type Level, type LogLevels, type Module, writeLogFilter } from '#base/log-levels.ts'
 import type { SharedSettings } from '#control/gateways/read-process-settings.ts'
 import type { InstanceEvents, ListenerState } from '#instance/events.ts'
@@ -54,7 +54,7 @@ export class InstanceLog implements InstanceEvents {
     this.#log.levels = levels
   }
 
-  secrets(secrets: KnownSecrets): void {
+  secrets(secrets: SecretHider): void {
     this.#log.hide(secrets)
   }
 

@@ -1,7 +1,8 @@
 import { expect, test } from 'vitest'
+import { SecretSet } from '#base/secret-set.ts'
 import type { PolicyItem, SecretItem } from '#plan/item.ts'
 import { admitObject } from '#test/support/admit-object.ts'
-import { SecretIndex, secretsOfItem, secretsOfObject } from './secret-values.ts'
+import { noteSecrets, secretsOfItem, secretsOfObject } from './secret-values.ts'
 
 const SECRET = admitObject({
   kind: 'Secret',
@@ -47,16 +48,14 @@ test('secrets of items of the plan', () => {
   expect(secretsOfItem(auth)).toEqual(['inline-key'])
 })
 
-test('the index is rebuilt only when a secret changes', () => {
-  const index = new SecretIndex()
-  const first = index.update({ set: [SECRET, POLICY, CONFIG_MAP], removed: [] })
-  expect(first.hide('secret-bob inline-key shown')).toBe('<redacted> <redacted> shown')
-  expect(index.update({ set: [{ ...POLICY }], removed: [CONFIG_MAP] })).toBe(first)
-  expect(index.update({ set: [], removed: [CONFIG_MAP] }), 'an object without secrets').toBe(first)
-  const second = index.update({ set: [BACKEND], removed: [SECRET] })
-  expect(second.hide('secret-bob deep-key inline-key')).toBe('secret-bob <redacted> <redacted>')
-  const emptied = admitObject({ kind: 'ProxyBackend', metadata: { name: 'models' }, spec: { dynamicForwardProxy: {} } })
-  const third = index.update({ set: [emptied], removed: [] })
-  expect(third.hide('deep-key inline-key')).toBe('deep-key <redacted>')
-  expect(index.update({ set: [], removed: [emptied] }), 'its secrets are gone already').toBe(third)
+test('the secrets of objects are known from their changes', () => {
+  const secrets = new SecretSet()
+  noteSecrets(secrets, { set: [SECRET, POLICY, CONFIG_MAP], removed: [] })
+  expect(secrets.hide('secret-bob inline-key shown')).toBe('<redacted> <redacted> shown')
+  const { version } = secrets
+  noteSecrets(secrets, { set: [{ ...POLICY }], removed: [CONFIG_MAP] })
+  expect(secrets.version, 'no secret has changed').toBe(version)
+  noteSecrets(secrets, { set: [BACKEND], removed: [SECRET] })
+  expect(secrets.hide('deep-key inline-key')).toBe('<redacted> <redacted>')
+  expect(secrets.hide('secret-bob'), 'a record may have it').toBe('<redacted>')
 })

@@ -3,7 +3,7 @@ import { type ApiObject, keyOf } from '#api/object.ts'
 import type { ObjectChange } from '#api/object-change.ts'
 import { secretData } from '#api/secret-data.ts'
 import { toByteText } from '#base/byte-text.ts'
-import { KnownSecrets } from '#base/known-secrets.ts'
+import type { SecretSet } from '#base/secret-set.ts'
 import { backendPath } from '#plan/backend-path.ts'
 import type { PlanItem } from '#plan/item.ts'
 import { secretsIn } from '#schema/index.ts'
@@ -24,25 +24,8 @@ export function secretsOfItem(item: PlanItem): readonly string[] {
   return info === undefined ? [] : secretsIn(info.schema, path, item.spec).map(toByteText)
 }
 
-/** All secrets of the objects of a store. `KnownSecrets` is rebuilt only when a secret changes. */
-export class SecretIndex {
-  readonly #byObject = new Map<string, readonly string[]>()
-  #secrets = new KnownSecrets()
-
-  update({ set, removed }: ObjectChange): KnownSecrets {
-    let unchanged = true
-    for (const object of removed) if (this.#byObject.delete(keyOf(object))) unchanged = false
-    for (const object of set) if (!this.#set(keyOf(object), secretsOfObject(object))) unchanged = false
-    if (!unchanged) this.#secrets = new KnownSecrets([...this.#byObject.values()].flat())
-    return this.#secrets
-  }
-
-  /** @returns whether the secrets are unchanged */
-  #set(key: string, secrets: readonly string[]): boolean {
-    const before = this.#byObject.get(key) ?? []
-    if (secrets.length === before.length && secrets.every((secret, i) => secret === before[i])) return true
-    if (secrets.length > 0) this.#byObject.set(key, secrets)
-    else this.#byObject.delete(key)
-    return false
-  }
+/** Notes the secrets of objects that have changed. */
+export function noteSecrets(secrets: SecretSet, { set, removed }: ObjectChange): void {
+  for (const object of removed) secrets.set(keyOf(object), [])
+  for (const object of set) secrets.set(keyOf(object), secretsOfObject(object))
 }

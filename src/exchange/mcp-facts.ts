@@ -1,3 +1,4 @@
+import { cutText } from '#base/cut-text.ts'
 import { CelError } from '#cel/index.ts'
 
 /** Facts about an MCP message: the `mcp` variable of expressions, and log fields. */
@@ -32,7 +33,7 @@ const MAX_ERROR_MESSAGE = 512
 export function noteMcpError(mcp: McpFacts | undefined, code: number | undefined, message: unknown): void {
   if (mcp === undefined) return
   mcp.errorCode = code ?? mcp.errorCode
-  mcp.errorMessage = typeof message === 'string' ? message.slice(0, MAX_ERROR_MESSAGE) : undefined
+  mcp.errorMessage = typeof message === 'string' ? cutText(message, MAX_ERROR_MESSAGE) : undefined
 }
 
 /** Nothing is known yet. */

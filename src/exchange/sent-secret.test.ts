@@ -51,6 +51,21 @@ test('bytes without a secret are the same ones', () => {
   expect(secretOf(KEY)!.hideInBytes(bytes)).toBe(bytes)
 })
 
+test.each<[text: string, shown: string]>([
+  ['is sk-a1b2c3/d4+e5==', 'is <redacted>'],
+  ['is sk-a1b2c3/d4+e5=', 'is <redacted>'],
+  ['is sk-a1b2c', 'is <redacted>'],
+  ['is sk-a1b2', 'is sk-a1b2'],
+  ['is sk-a1b2c3\\', 'is <redacted>'],
+  ['is sk-a1b2c3\\u002', 'is <redacted>'],
+  ['is sk-a1b2c3%2', 'is <redacted>'],
+  ['is sk-a1b2c3\\u0030', 'is sk-a1b2c3\\u0030'],
+  ['is sk-a1b2c3/d4 ', 'is sk-a1b2c3/d4 '],
+  ['nothing', 'nothing'],
+])('the beginning of a key at the end of what was cut is hidden: %s', (text, shown) => {
+  expect(Buffer.from(secretOf(KEY)!.hideInBytes(Buffer.from(text), true)).toString()).toBe(shown)
+})
+
 test('fields that have it are changed, each line by itself', () => {
   const head = Head.response(401)
   head.append('set-cookie', `a=${KEY}`)

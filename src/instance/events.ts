@@ -1,6 +1,6 @@
 import type { LogLevelSetting } from '#admin/admin-server.ts'
 import type { Finding } from '#base/finding.ts'
-import type { KnownSecrets } from '#base/known-secrets.ts'
+import type { SecretHider } from '#base/known-secrets.ts'
 import type { LogMessage } from '#observe/log/application-log.ts'
 import type { FileProblem } from '#store/file-problem.ts'
 import type { RemovedObject, StaleFile } from '#store/loaded-file.ts'
@@ -17,8 +17,8 @@ export interface ListenerState {
 
 /** Events of an instance, for the log. */
 export interface InstanceEvents {
-  /** The secrets that no text may show from now on; reported before anything else. */
-  secrets(secrets: KnownSecrets): void
+  /** Hides the secrets that no text may show; reported before anything else. */
+  secrets(secrets: SecretHider): void
   objectsChanged(problems: readonly FileProblem[], stale: readonly StaleFile[], removed: readonly RemovedObject[]): void
   translated(findings: readonly Finding[], store: ObjectStore): void
   applied(version: number, listeners: readonly ListenerState[]): void

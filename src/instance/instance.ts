@@ -8,9 +8,9 @@ import type { ApiService } from '#apiserver/api-service.ts'
 import { clock } from '#base/clock.ts'
 import type { Finding } from '#base/finding.ts'
 import { hostPort } from '#base/host-port.ts'
-import { KnownSecrets } from '#base/known-secrets.ts'
+import { SecretSet } from '#base/secret-set.ts'
 import { type ControlLoop, startControlLoop } from '#control/loop.ts'
-import { SecretIndex } from '#control/secret-values.ts'
+import { noteSecrets } from '#control/secret-values.ts'
 import { stampTogether } from '#control/status/stamp-status.ts'
 import type { StatusChange } from '#control/translation.ts'
 import { Translator } from '#control/translator.ts'
@@ -81,8 +81,7 @@ export class Instance {
   readonly #prices: PriceCatalogue
   readonly #servers: RunningServer[] = []
   #api: ApiService | undefined
-  readonly #secretIndex = new SecretIndex()
-  #secrets = new KnownSecrets()
+  readonly #secrets = new SecretSet()
   #appliedVersion = 0
   /** Listeners of the plan in force. Until the workers have applied a plan, the state of its sockets is not known. */
   #listeners: readonly ListenerState[] = []
@@ -103,6 +102,7 @@ export class Instance {
   private constructor(options: InstanceOptions, events: InstanceEvents) {
     this.#options = options
     this.#events = events
+    events.secrets(this.#secrets)
     this.#metrics = new MetricsReader({
       hide: (text) => this.#secrets.hide(text),
       folded: (label, place) => this.#ownMetrics.series('foldedValues', [label, ...place]).add(1),
@@ -178,6 +178,7 @@ export class Instance {
       workers: this.#workers,
       loop: this.#loop,
       metrics: this.#ownMetrics,
+      secrets: this.#secrets,
       bug: (error) => this.#reportBug(error),
     })
   }
@@ -406,8 +407,7 @@ export class Instance {
   #takeObjects(): void {
     const change = this.#store.takeChange()
     // From now on no output shows a secret of the objects.
-    this.#secrets = this.#secretIndex.update(change)
-    this.#events.secrets(this.#secrets)
+    noteSecrets(this.#secrets, change)
     this.#reportFiles()
     this.#loop.apply(change)
     this.#loop.refused(refusedEdits(this.#store.stale()))

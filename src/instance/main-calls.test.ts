@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { SecretSet } from '#base/secret-set.ts'
 import type { SourceChanges } from '#engine/plan/check-plan.ts'
 import { MetricsReader } from '#observe/metrics/metrics-reader.ts'
 import { MetricsWriter } from '#observe/metrics/metrics-writer.ts'
@@ -48,7 +49,7 @@ function start() {
     recompiled: (found: ReadonlyMap<string, unknown>) => recompiled.push(...found.keys()),
   }
   const bug = (error: unknown) => events.push(`bug: ${error}`)
-  const calls = new MainCalls({ publisher, workers, loop, metrics, bug })
+  const calls = new MainCalls({ publisher, workers, loop, metrics, secrets: new SecretSet(), bug })
   return {
     calls,
     events,

@@ -1,4 +1,5 @@
 import type { CredentialReport, KeySetReport } from '#admin/status-report.ts'
+import type { SecretSet } from '#base/secret-set.ts'
 import { Calls } from '#calls/calls.ts'
 import { Keepers } from '#calls/kept/keepers.ts'
 import { fetchKeySet } from '#calls/key-sets/fetch-key-set.ts'
@@ -12,7 +13,7 @@ import type { MetricsWriter } from '#observe/metrics/metrics-writer.ts'
 import { observeConnect } from '#observe/metrics/upstream-metrics.ts'
 import { type KeySetAddress, keySetId } from '#policies/shared/authentication/remote-key-set.ts'
 import type { Credential, CredentialSource } from '#policies/shared/clouds/cloud-credential.ts'
-import type { KeptKind, KeptUpdate } from '#policies/shared/kept/kept-copies.ts'
+import { forgetSecretsOf, type KeptKind, type KeptUpdate, noteSecretsOf } from '#policies/shared/kept/kept-copies.ts'
 import type { KeptState } from '#policies/shared/kept/kept-value.ts'
 import { BackendFacts } from '#proxy/backend-facts.ts'
 import { importKey } from '#workers/import-key.ts'
@@ -28,6 +29,8 @@ interface Parts {
   readonly workers: WorkerPool
   readonly loop: Pick<ControlLoop, 'observed' | 'recompiled'>
   readonly metrics: MetricsWriter
+  /** Gets the credentials. */
+  readonly secrets: SecretSet
   readonly bug: (error: unknown) => void
 }
 
@@ -111,6 +114,7 @@ export class MainCalls {
   }
 
   #publish(update: KeptUpdate): void {
+    noteSecretsOf(update, this.#parts.secrets)
     this.#parts.workers.publishKept(update)
   }
 
@@ -148,6 +152,7 @@ export class MainCalls {
   }
 
   #forget(of: KeptKind, id: string): void {
+    forgetSecretsOf(of, id, this.#parts.secrets)
     this.#parts.publisher.forgetKept(of, id)
     this.#parts.workers.dropKept(of, id)
   }

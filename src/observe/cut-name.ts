@@ -1,3 +1,5 @@
+import { cutText } from '#base/cut-text.ts'
+
 /** No real name is longer. In characters. */
 const MAX_NAME_LENGTH = 1024
 
@@ -6,5 +8,5 @@ const MAX_NAME_LENGTH = 1024
  * so a client could keep its requests out of them.
  */
 export function cutName(name: string): string {
-  return name.length > MAX_NAME_LENGTH ? `${name.slice(0, MAX_NAME_LENGTH - 1)}\u2026` : name
+  return cutText(name, MAX_NAME_LENGTH)
 }

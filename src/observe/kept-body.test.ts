@@ -40,4 +40,5 @@ test('a body of a backend is kept without the credential of the gateway that it 
   const body = Buffer.from('é: ya29.token!')
   expect(bodyRecord(keptBody(body, 20, exchange)!)).toEqual({ text: 'é: <redacted>!', isComplete: true })
   expect(body.toString()).toBe('é: ya29.token!')
+  expect(bodyRecord(keptBody(body, 13, exchange)!)).toEqual({ text: 'é: <redacted>', isComplete: false })
 })

@@ -29,8 +29,9 @@ export function keptBody(
   if (maxBytes === 0 || !body || body.length === 0) return undefined
   // What was recorded as it passed ends at the limit, too.
   const bytes = Uint8Array.prototype.slice.call(body, 0, maxBytes)
+  const isComplete = body.length < maxBytes
   const secret = exchange && sentSecret(exchange)
-  return { bytes: secret?.hideInBytes(bytes) ?? bytes, isComplete: body.length < maxBytes }
+  return { bytes: secret?.hideInBytes(bytes, !isComplete) ?? bytes, isComplete }
 }
 
 export function bodyRecord({ bytes, isComplete }: KeptBody): BodyRecord {

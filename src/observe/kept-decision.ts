@@ -1,4 +1,5 @@
 import { clock } from '#base/clock.ts'
+import { cutText } from '#base/cut-text.ts'
 import { type Identity, NO_PLAN_NAMES } from '#exchange/exchange.ts'
 import type { McpFacts } from '#exchange/mcp-facts.ts'
 import { ownText } from '#net/own-text.ts'
@@ -135,5 +136,5 @@ function keptMcp({ method, target, resourceType, name, sessionId, sessionDigest,
 
 /** Clients and providers can invent long names, and records are kept. A slice would keep all of the text. */
 function boundName(name = ''): string {
-  return name.length > MAX_NAME_LENGTH ? Buffer.from(name.slice(0, MAX_NAME_LENGTH)).toString() : name
+  return name.length > MAX_NAME_LENGTH ? Buffer.from(cutText(name, MAX_NAME_LENGTH)).toString() : name
 }

@@ -916,7 +916,7 @@ test('the record of a request has the values of the line and of metric labels', 
 test('a record keeps at most 256 characters of the name of a model', () => {
   const { observer: it, end } = observer()
   end({ llm: { requestModel: 'm'.repeat(1000) } })
-  expect(it.records.list()[0]!.requestModel).toBe('m'.repeat(256))
+  expect(it.records.list()[0]!.requestModel).toBe(`${'m'.repeat(255)}\u2026`)
 })
 
 test('an LLM request that was refused before it was sent is no call of a model', () => {

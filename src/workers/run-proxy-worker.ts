@@ -1,6 +1,6 @@
 import type { MessagePort } from 'node:worker_threads'
-import { hideCurrent, KnownSecrets } from '#base/known-secrets.ts'
 import { parseJson } from '#base/parse-json.ts'
+import { SecretSet } from '#base/secret-set.ts'
 import type { GatewayIdentity } from '#exchange/gateway-identity.ts'
 import { GuardLoad } from '#exchange/guard-load.ts'
 import { parseNetwork } from '#net/connect/forward-rules.ts'
@@ -19,7 +19,7 @@ import { Tracer } from '#observe/otlp/tracer.ts'
 import { RequestObserver } from '#observe/request-observer.ts'
 import type { PlanDelta } from '#plan/delta.ts'
 import type { PlanItem } from '#plan/item.ts'
-import type { KeptUpdate } from '#policies/shared/kept/kept-copies.ts'
+import { forgetSecretsOf, noteSecretsOf } from '#policies/shared/kept/kept-copies.ts'
 import { ProxyServer } from '#proxy/server.ts'
 import { LocalChannels } from '#state/channels.ts'
 import { Load } from '#state/load.ts'
@@ -55,15 +55,9 @@ export interface WorkerSurroundings {
 /** A proxy worker: receives plans from the main thread over `port` and serves traffic with them. It closes the port when it has ended. */
 export async function runProxyWorker(start: WorkerStart, port: MessagePort, around: WorkerSurroundings): Promise<void> {
   let planVersion = 0
-  const secretsByItem = new Map<string, readonly string[]>()
-  let secrets: KnownSecrets | undefined
+  /** Of the plan, and of clouds. */
+  const secrets = new SecretSet()
   const metrics = new MetricsWriter((update) => send({ kind: 'metrics', update }))
-  /** The secrets of the plan. Prepared for the first log line after a change. */
-  function knownSecrets(): KnownSecrets {
-    secrets ??= new KnownSecrets([...secretsByItem.values()].flat())
-    return secrets
-  }
-  const hider = hideCurrent(knownSecrets)
   const format = start.logFormat === 'json' ? JSON_LINE : TEXT_LINE
   const gateway: GatewayIdentity = {
     podName: around.environment.POD_NAME,
@@ -80,7 +74,7 @@ export async function runProxyWorker(start: WorkerStart, port: MessagePort, arou
     failing: ({ signal, backend }, cause) => send({ kind: 'export', state: { signal, backend, cause } }),
     resumed: ({ signal, backend }) => send({ kind: 'export', state: { signal, backend, cause: undefined } }),
   })
-  const accessLog = new AccessLog(format, (line) => lines.write(line), hider, new OtlpAccessLog(exporters, hider))
+  const accessLog = new AccessLog(format, (line) => lines.write(line), secrets, new OtlpAccessLog(exporters, secrets))
   // Created now: only a counter that was 0 before shows its first loss as an increase.
   const lostLines = metrics.series('lostLines', [])
   const logTarget = start.logFile === undefined ? around.standardOutput : new LogFile(start.logFile)
@@ -100,7 +94,7 @@ export async function runProxyWorker(start: WorkerStart, port: MessagePort, arou
     metrics,
     (decisionId, error) =>
       send({ kind: 'bug', decisionId, stack: error instanceof Error ? (error.stack ?? '') : `${error}` }),
-    new Tracer(exporters, hider),
+    new Tracer(exporters, secrets),
     {
       bodyBytes: start.recordBodyBytes,
       areWritten: start.writesRecords,
@@ -160,19 +154,6 @@ export async function runProxyWorker(start: WorkerStart, port: MessagePort, arou
     return start.logFile === undefined ? cause : `${start.logFile}: ${cause}`
   }
 
-  /** The values must not be in the log from now on. */
-  function noteSecrets(key: string, values: readonly string[]): void {
-    if (values.length === 0 && !secretsByItem.has(key)) return
-    secretsByItem.set(key, values)
-    secrets = undefined
-  }
-
-  function secretsOf({ of, state }: KeptUpdate): readonly string[] {
-    const secret = of === 'credential' ? state.value?.secret : undefined
-    if (secret === undefined) return []
-    return 'token' in secret ? [secret.token] : [secret.keys.secretKey, secret.keys.sessionToken ?? []].flat()
-  }
-
   /** Of the next plan. */
   let parts: PlanItem[] = []
 
@@ -180,7 +161,7 @@ export async function runProxyWorker(start: WorkerStart, port: MessagePort, arou
     const last = parseJson(message.delta) as PlanDelta
     const delta = { ...last, set: [...parts, ...last.set] }
     parts = []
-    for (const [key, values] of message.secrets) noteSecrets(key, values)
+    for (const [key, values] of message.secrets) secrets.set(key, values)
     planVersion = delta.version
     proxy.otherSockets = message.otherSockets
     const failed = await proxy.update(delta, message.slots, message.sockets)
@@ -250,11 +231,11 @@ export async function runProxyWorker(start: WorkerStart, port: MessagePort, arou
       proxy.pricesChanged(message.list)
     } else if (message.kind === 'kept') {
       // Not queued, because requests wait for it.
+      noteSecretsOf(message.update, secrets)
       proxy.keptChanged(message.update)
-      noteSecrets(`credential ${message.update.state.id}`, secretsOf(message.update))
     } else if (message.kind === 'kept-dropped') {
       proxy.forgetKept(message.of, message.id)
-      noteSecrets(`credential ${message.id}`, [])
+      forgetSecretsOf(message.of, message.id, secrets)
     } else last = last.then(() => handle(message)).then(reply)
   })
   const turns = countTurns(start.turns, start.turnMs)

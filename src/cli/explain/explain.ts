@@ -4,7 +4,7 @@ import { clock } from '#base/clock.ts'
 import { isCredentialField } from '#base/credential-names.ts'
 import type { Finding } from '#base/finding.ts'
 import { KnownSecrets } from '#base/known-secrets.ts'
-import { SecretIndex } from '#control/secret-values.ts'
+import { secretsOfObject } from '#control/secret-values.ts'
 import { explainRequest } from '#engine/explain/explain.ts'
 import { explainRelay } from '#engine/explain/explain-relay.ts'
 import { LivePlan } from '#engine/plan/live-plan.ts'
@@ -65,7 +65,7 @@ export async function explain(request: readonly string[], flags: ExplainFlags): 
   listenAddresses(flags)
   const { store } = await readObjects('explain', [], flags)
   const found = await explainWith(store, read, flags)
-  const secrets = flags.showSecrets ? undefined : new SecretIndex().update({ set: store.list(), removed: [] })
+  const secrets = flags.showSecrets ? undefined : new KnownSecrets(store.list().flatMap(secretsOfObject))
   const shown = secrets === undefined ? found : hideTexts(found, (text) => secrets.hide(text))
   print(format === 'json' ? JSON.stringify(shown, undefined, 2) : formatExplanation(shown))
   return REFUSED.includes(shown.outcome.kind) ? EXIT.findings : EXIT.ok

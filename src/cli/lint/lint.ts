@@ -1,5 +1,6 @@
+import { KnownSecrets } from '#base/known-secrets.ts'
 import { readProcessSettings } from '#control/gateways/read-process-settings.ts'
-import { SecretIndex } from '#control/secret-values.ts'
+import { secretsOfObject } from '#control/secret-values.ts'
 import { gatewayAddresses } from '#instance/address-pool.ts'
 import { placeFindings } from '#store/place-findings.ts'
 import { oneOf } from '../environment.ts'
@@ -41,7 +42,7 @@ export async function lint(paths: readonly string[], { verbose, ...flags }: Lint
   const { items, findings } = loadPlan(store, { address })
   const advice = verbose ? advise(items, store.list()) : []
   const prices = priceFile({ GATEWRIGHT_PRICES: process.env.GATEWRIGHT_PRICES || variables.GATEWRIGHT_PRICES })
-  const secrets = new SecretIndex().update({ set: store.list(), removed: [] })
+  const secrets = new KnownSecrets(store.list().flatMap(secretsOfObject))
   const found = [...store.problems(), ...(prices?.problems ?? []), ...placeFindings(store, [...findings, ...advice])]
   const shown = found.map((problem) => ({ ...problem, message: secrets.hide(problem.message) }))
   const problems = problemLines(shown, { advice: verbose })

@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { clock } from '#base/clock.ts'
-import { hideCurrent, KnownSecrets } from '#base/known-secrets.ts'
+import { KnownSecrets } from '#base/known-secrets.ts'
+import { SecretSet } from '#base/secret-set.ts'
 import type { LlmRequest } from '#exchange/llm-facts.ts'
 import { verifies } from '#test/support/verifies.ts'
 import { Ended } from '../ended.ts'
@@ -82,16 +83,15 @@ test('each line has its own values, also those that most lines repeat', () => {
 
 test('a value that lines repeat is hidden as soon as it is a secret', () => {
   const lines: string[] = []
-  let secrets = new KnownSecrets()
-  const hider = hideCurrent(() => secrets)
-  const log = new AccessLog(TEXT_LINE, (line) => lines.push(line), hider)
+  const secrets = new SecretSet()
+  const log = new AccessLog(TEXT_LINE, (line) => lines.push(line), secrets)
   const ended = observed({
     endpointLabel: 'tenant-4711.example:443',
     place: { ...PLACE, route: 'default/tenant-4711' },
   })
   const write = () => log.log(new Ended(ended, clock.now(), 1, undefined))
   write()
-  secrets = new KnownSecrets(['tenant-4711'])
+  secrets.set('a', ['tenant-4711'])
   write()
   expect(lines.map((line) => / route=(\S+) endpoint=(\S+)/.exec(line)!.slice(1))).toEqual([
     ['default/tenant-4711', 'tenant-4711.example:443'],

@@ -1,3 +1,4 @@
+import { cutText } from '#base/cut-text.ts'
 import { ChosenValues } from './chosen-values.ts'
 import { EXEMPLAR_CELLS, type Exemplar, exemplarWords } from './exemplar.ts'
 import { cellsOf, exemplarsOf, type Metric } from './metric.ts'
@@ -177,5 +178,5 @@ function isLong(value: string): boolean {
 }
 
 function cutShort(value: string): string {
-  return isLong(value) ? `${value.slice(0, MAX_VALUE_LENGTH - 1)}\u2026` : value
+  return cutText(value, MAX_VALUE_LENGTH)
 }

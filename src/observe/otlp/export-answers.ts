@@ -1,4 +1,5 @@
 import { clock } from '#base/clock.ts'
+import { cutText } from '#base/cut-text.ts'
 import { BYTES, decodeMessage, field, INT32, INT64, message, repeated, STRING } from '#base/protobuf/message.ts'
 import type { ExportResult } from './export-queue.ts'
 
@@ -46,7 +47,7 @@ export function readGrpcError(status: string, cause: string, details: string | u
 /** @param retryAfter the field `retry-after` */
 export function readHttpError(status: number, body: Uint8Array, retryAfter: string | undefined): ExportResult {
   const text = decodeMessage(STATUS, body)?.message ?? ''
-  const cause = `the server answered ${status}${text === '' ? '' : `: ${text.slice(0, MAX_TEXT)}`}`
+  const cause = `the server answered ${status}${text === '' ? '' : `: ${cutText(text, MAX_TEXT)}`}`
   if (!RETRYABLE_HTTP.has(status)) return { kind: 'refused', cause }
   return { kind: 'failed', cause, retryAfterMs: retryAfter === undefined ? undefined : readRetryAfter(retryAfter) }
 }

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
-import { hideCurrent, KnownSecrets, type SecretHider } from '#base/known-secrets.ts'
+import type { SecretHider } from '#base/known-secrets.ts'
+import { SecretSet } from '#base/secret-set.ts'
 import type { OtlpTarget } from '#exchange/otlp-target.ts'
 import { decodeOfficial } from '#test/support/otlp-definitions.ts'
 import { Ended } from '../ended.ts'
@@ -78,14 +79,13 @@ test('an expression is evaluated once for line and entry, and secrets are hidden
 })
 
 test('a value that entries repeat is hidden as soon as it is a secret', () => {
-  let secrets = new KnownSecrets()
-  const hider = hideCurrent(() => secrets)
+  const secrets = new SecretSet()
   const records: Uint8Array[] = []
   const exporters: Pick<Exporters, 'add'> = { add: (_, item) => void records.push(item) }
-  const log = new AccessLog(JSON_LINE, () => {}, hider, new OtlpAccessLog(exporters as Exporters, hider))
+  const log = new AccessLog(JSON_LINE, () => {}, secrets, new OtlpAccessLog(exporters as Exporters, secrets))
   const one = ended({ place: { ...PLACE, route: 'default/tenant-4711' } })(settingsOf({ otlp: TARGET }))
   log.log(one)
-  secrets = new KnownSecrets(['tenant-4711'])
+  secrets.set('a', ['tenant-4711'])
   log.log(one)
   const shown = records.map((record) => {
     const { attributes } = decodeOfficial('opentelemetry.proto.logs.v1.LogRecord', record)

@@ -109,7 +109,9 @@ export class Tracer {
   }
 
   #hidden(error: SpanError | undefined): SpanError | undefined {
-    return error?.message === undefined ? error : { ...error, message: this.#secrets.hide(error.message) }
+    if (error === undefined) return undefined
+    const { type, message } = error
+    return { type: this.#secrets.hideValues(type), message: message && this.#secrets.hide(message) }
   }
 
   #fieldsOf(settings: SpanSettings): SpanFields {

@@ -13,7 +13,6 @@ import type {
   ProtocolRun,
 } from '../backend-protocol.ts'
 import type { AiPlan, AiProviderPlan } from './ai-plan.ts'
-import { hideInFacts } from './answer/hide-in-facts.ts'
 import { observeError, observeResponse } from './answer/read-response.ts'
 import { type AiBackendSpec, aiBackend } from './backend-schema.ts'
 import { compileAi, sectionOf } from './compile-ai.ts'
@@ -143,7 +142,6 @@ class LlmRun implements ProtocolRun {
         const session = new SessionFilter({ facts, claim, maxBytes, charge, estimates, items: conversation })
         attempt.settle = () => {
           session.settle()
-          hideInFacts(facts, opened)
           conversation?.drop()
         }
         if (guarded === undefined) return session
@@ -155,13 +153,7 @@ class LlmRun implements ProtocolRun {
     attempt.selectFilter = (answered, claim, decoding) =>
       observeResponse(prepared.response, answered, { claim, decoding })
     const { account } = prepared.response
-    const { facts } = prepared
-    attempt.settle =
-      facts &&
-      ((isUnanswered) => {
-        account?.settle(isUnanswered)
-        hideInFacts(facts, exchange)
-      })
+    attempt.settle = account && ((isUnanswered) => account.settle(isUnanswered))
     return undefined
   }
 

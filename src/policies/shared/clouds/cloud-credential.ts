@@ -16,6 +16,11 @@ export interface Credential {
   readonly expiresMs: number | undefined
 }
 
+/** What of a credential no output may show. Byte text. */
+export function secretsOfCredential({ secret }: Credential): readonly string[] {
+  return 'token' in secret ? [secret.token] : [secret.keys.secretKey, secret.keys.sessionToken ?? []].flat()
+}
+
 /** How a credential is obtained. Without a Secret, from the environment of the gateway. */
 export type CredentialRequest =
   | {

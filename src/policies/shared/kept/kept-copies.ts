@@ -1,6 +1,7 @@
+import type { SecretSet } from '#base/secret-set.ts'
 import type { ImportKey } from '#base/verifying-key.ts'
 import { RemoteKeySets } from '../authentication/remote-key-set.ts'
-import { CloudCredentials, type Credential } from '../clouds/cloud-credential.ts'
+import { CloudCredentials, type Credential, secretsOfCredential } from '../clouds/cloud-credential.ts'
 import type { KeptState, RequestKept } from './kept-value.ts'
 
 /** A state for all workers. */
@@ -8,6 +9,22 @@ export type KeptUpdate =
   | { readonly of: 'key-set'; readonly state: KeptState<string> }
   | { readonly of: 'credential'; readonly state: KeptState<Credential> }
 export type KeptKind = KeptUpdate['of']
+
+/** Notes what no output may show of a state. */
+export function noteSecretsOf({ of, state }: KeptUpdate, secrets: SecretSet): void {
+  if (of === 'credential' && state.value !== undefined) {
+    secrets.set(sourceOf(state.id), secretsOfCredential(state.value))
+  }
+}
+
+/** Notes that a state is dropped. */
+export function forgetSecretsOf(of: KeptKind, id: string, secrets: SecretSet): void {
+  if (of === 'credential') secrets.set(sourceOf(id), [])
+}
+
+function sourceOf(id: string): string {
+  return `credential ${id}`
+}
 
 /** All values of a thread that the main thread keeps current. */
 export class KeptCopies {
