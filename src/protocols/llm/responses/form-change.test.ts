@@ -2,7 +2,7 @@ import { gzipSync } from 'node:zlib'
 import { expect, test } from 'vitest'
 import { VirtualTime } from '#test/support/virtual-time.ts'
 import type { NativeRequest } from '../answer/form-change.ts'
-import { streamOf } from '../answer/testing.ts'
+import { collect, collected, streamOf } from '../answer/testing.ts'
 import { type Answer, pass } from '../testing.ts'
 import { responsesForms } from './form-change.ts'
 
@@ -170,6 +170,176 @@ test('a stream that does not end with its response is disconnected after a secon
   expect([collector.ended, cancelled]).toEqual([0, 0])
   await time.pass(1)
   expect([collector.ended, cancelled]).toEqual([1, 1])
+})
+
+/** The events of `WHOLE`, with another last one. */
+const streamWith = (response: object, keeps: (event: Record<string, unknown>) => boolean = () => true) =>
+  [...eventsOf(answered(true, WHOLE).text).slice(0, -1).filter(keeps), { type: 'response.completed', response }]
+    .map(sse)
+    .join('')
+const outputOf = (stream: string) => (JSON.parse(collected(responsesForms, stream)) as { output: unknown }).output
+const HEAD = { id: 'resp_1', status: 'completed', usage: USAGE }
+
+test.each<[what: string, response: object]>([
+  ['no output', HEAD],
+  ['an empty output', { ...HEAD, output: [] }],
+  ['a null as its output', { ...HEAD, output: null }],
+])('a last event with %s has that of the events before', (_, response) => {
+  const { text: whole, facts } = answered(false, streamWith(response), { reads: { completion: true } })
+  expect(JSON.parse(whole)).toEqual({ ...HEAD, output: OUTPUT })
+  expect(facts.answer?.completion).toEqual(['Ö "n" 1.0', 'no'])
+})
+
+test('items keep the numbers and the order of the provider', () => {
+  const item = (id: string, index: number) =>
+    `data: {"type":"response.output_item.done","output_index":${index},"item":{"id":"${id}","n":12345678901234567890}}\n\n`
+  const stream = `${item('b', 1)}${item('a', 0)}${sse({ type: 'response.completed', response: { n: 1 } })}`
+  expect(collected(responsesForms, stream)).toBe(
+    '{"n":1,"output":[{"id":"a","n":12345678901234567890},{"id":"b","n":12345678901234567890}]}',
+  )
+  const empty = sse({ type: 'response.completed', response: {} })
+  expect(collected(responsesForms, empty)).toBe('{"output":[]}')
+})
+
+test('items that are never done have what has arrived of them', () => {
+  const stream = (keeps: (type: string) => boolean) => streamWith(HEAD, ({ type }) => keeps(String(type)))
+  expect(outputOf(stream((type) => type !== 'response.output_item.done'))).toEqual(OUTPUT)
+  const deltas = outputOf(stream((type) => !type.endsWith('.done')))
+  expect(deltas).toEqual(OUTPUT)
+  // Without the beginnings of parts.
+  const noParts = outputOf(stream((type) => !type.includes('part.') && type !== 'response.output_item.done'))
+  expect(noParts).toEqual([
+    OUTPUT[0],
+    OUTPUT[1],
+    {
+      ...OUTPUT[2],
+      content: [{ type: 'output_text', text: text.text, annotations: text.annotations }, OUTPUT[2]!.content![1]],
+    },
+    ...OUTPUT.slice(3),
+  ])
+})
+
+test('the end of an incomplete response leaves its last item incomplete', () => {
+  const events = [
+    { type: 'response.output_item.added', output_index: 0, item: { id: 'm', type: 'message', status: 'in_progress' } },
+    { type: 'response.output_text.delta', item_id: 'm', output_index: 0, content_index: 0, delta: 'Hel' },
+    { type: 'response.output_text.delta', item_id: 'm', output_index: 0, content_index: 0, delta: 'lo' },
+    { type: 'response.incomplete', response: { status: 'incomplete', output: [] } },
+  ]
+  const content = [{ type: 'output_text', annotations: [], text: 'Hello' }]
+  expect(outputOf(events.map(sse).join(''))).toEqual([{ id: 'm', type: 'message', status: 'incomplete', content }])
+})
+
+interface Told {
+  readonly added?: readonly [index: number | undefined, id: string | undefined]
+  readonly delta?: readonly [index: number | undefined, id: string | undefined, text: string]
+  readonly done?: readonly [index: number | undefined, id: string | undefined, text: string]
+}
+
+const told = ({ added, delta, done }: Told) => {
+  const about = ([output_index, id]: readonly [number | undefined, string | undefined, ...unknown[]]) => ({
+    output_index,
+    item: { id, type: 'function_call', arguments: '' },
+  })
+  if (added !== undefined) return { type: 'response.output_item.added', ...about(added) }
+  if (delta !== undefined) {
+    const [output_index, item_id, text] = delta
+    return { type: 'response.function_call_arguments.delta', output_index, item_id, delta: text }
+  }
+  const { output_index, item } = about(done!)
+  return { type: 'response.output_item.done', output_index, item: { ...item, arguments: done![2] } }
+}
+
+test.each<[what: string, events: readonly Told[], calls: readonly string[]]>([
+  [
+    'interleave',
+    [{ added: [0, 'a'] }, { added: [1, 'b'] }, { delta: [1, 'b', 'B'] }, { delta: [0, 'a', 'A'] }],
+    ['A', 'B'],
+  ],
+  [
+    'all have the number 0',
+    [
+      { added: [0, 'a'] },
+      { done: [0, 'a', 'A'] },
+      { added: [0, 'b'] },
+      { delta: [0, 'b', 'B'] },
+      { done: [0, 'b', 'BB'] },
+    ],
+    ['A', 'BB'],
+  ],
+  ['all have the number 0, without beginnings', [{ done: [0, 'a', 'A'] }, { done: [0, 'b', 'B'] }], ['A', 'B']],
+  [
+    'have another id in each event',
+    [
+      { added: [0, 'a'] },
+      { delta: [0, 'b', 'A'] },
+      { done: [0, 'c', 'AA'] },
+      { added: [1, 'd'] },
+      { delta: [1, 'e', 'B'] },
+    ],
+    ['AA', 'B'],
+  ],
+  [
+    'all have one id',
+    [
+      { added: [0, 'a'] },
+      { done: [0, 'a', 'A'] },
+      { added: [1, 'a'] },
+      { delta: [1, 'a', 'B'] },
+      { done: [1, 'a', 'BB'] },
+    ],
+    ['A', 'BB'],
+  ],
+  ['all have one id, without beginnings', [{ done: [0, 'a', 'A'] }, { done: [1, 'a', 'B'] }], ['A', 'B']],
+  [
+    'have no numbers',
+    [
+      { added: [undefined, 'a'] },
+      { added: [undefined, 'b'] },
+      { delta: [undefined, 'a', 'A'] },
+      { done: [undefined, 'b', 'B'] },
+    ],
+    ['A', 'B'],
+  ],
+  [
+    'have neither numbers nor ids',
+    [{ done: [undefined, undefined, 'A'] }, { done: [undefined, undefined, 'B'] }],
+    ['A', 'B'],
+  ],
+  ['are done twice', [{ done: [0, 'a', 'A'] }, { done: [0, 'a', 'AA'] }, { done: [undefined, 'a', 'AAA'] }], ['AAA']],
+  ['have ends after they are done', [{ done: [0, 'a', 'A'] }, { delta: [0, 'a', 'B'] }], ['A']],
+  ['have not begun', [{ delta: [0, 'a', 'A'] }, { done: [1, 'b', 'B'] }], ['B']],
+])('items that %s', (_, events, calls) => {
+  const stream = [...events.map(told), { type: 'response.completed', response: {} }].map(sse).join('')
+  const output = outputOf(stream) as readonly { readonly arguments: string }[]
+  expect(output.map((item) => item.arguments)).toEqual(calls)
+})
+
+test('memory is counted once, and too many items are a fault only if the last event lacks them', () => {
+  const long = 'x'.repeat(1000)
+  const events = [
+    told({ added: [0, 'a'] }),
+    ...Array.from({ length: 10 }, () => told({ delta: [0, 'a', long] })),
+    { type: 'response.function_call_arguments.done', output_index: 0, item_id: 'a', arguments: long.repeat(10) },
+    told({ done: [0, 'a', long.repeat(10)] }),
+  ]
+  const stream = (response: object) => [...events, { type: 'response.completed', response }].map(sse).join('')
+  const most = 10_000 + 13 * 64 + 60
+  expect(collect(responsesForms, stream({}), most)?.kind).toBe('whole')
+  expect(collect(responsesForms, stream({}), 10_000)).toEqual({ kind: 'unusable', what: 'the response is too large' })
+  expect(collect(responsesForms, stream({ output: [{ id: 'a' }] }), 10_000)?.kind).toBe('whole')
+})
+
+test.each<[what: string, events: (i: number) => object]>([
+  ['items', (i) => told({ done: [i, `id-${i}`, ''] })],
+  ['parts', (content_index) => ({ type: 'response.output_text.delta', output_index: 0, content_index, delta: '' })],
+  ['annotations', () => ({ type: 'response.output_text.annotation.added', output_index: 0, annotation: {} })],
+])('a flood of %s ends at the limit', (_, event) => {
+  const begun = told({ added: [0, 'a'] })
+  const ends = { type: 'response.completed', response: {} }
+  const stream = [begun, ...Array.from({ length: 100 }, (__, i) => event(i)), ends].map(sse).join('')
+  expect(collect(responsesForms, stream, 101 * 64 - 1)).toEqual({ kind: 'unusable', what: 'the response is too large' })
+  expect(collect(responsesForms, stream, 100_000)?.kind).toBe('whole')
 })
 
 test('the form that the client asked for passes unchanged', () => {

@@ -1,32 +1,13 @@
-import { parseJson } from '#base/parse-json.ts'
-import type { Collected, FormChange, StreamCollector } from '../answer/form-change.ts'
-import { JsonValue, parseDocument } from '../json/json-document.ts'
-import { decodeText } from '../json/native.ts'
+import type { FormChange } from '../answer/form-change.ts'
+import type { JsonValue } from '../json/json-document.ts'
 import { inPieces, textOf, withMembers } from '../json/one-line-json.ts'
+import { ResponseCollector } from './collect-response.ts'
 
-/** The two forms of the responses API. Nothing is lost: the last event of a stream has the whole response. */
+/** The two forms of the responses API. Nothing is lost: the last event of a stream has the whole response, or the others have its output. */
 export const responsesForms: FormChange = {
   faultOf: (response) => (response.get('output')?.kind === 'array' ? undefined : 'the response has no output'),
   writeStream: writeResponseStream,
-  collector: () => new ResponseCollector(),
-}
-
-const ERROR = /^(?:error|response\.failed)$/
-const LAST = /^response\.(?:completed|incomplete|cancelled)$/
-
-/** Finds the whole response in a stream. */
-class ResponseCollector implements StreamCollector {
-  event(name: string, data: Uint8Array): Collected | undefined {
-    if (name !== '' && !LAST.test(name) && !ERROR.test(name)) return undefined
-    const event = parseDocument(data)
-    if (!(event instanceof JsonValue)) return undefined
-    const type = name === '' ? (event.get('type')?.text ?? '') : name
-    const response = event.get('response')
-    if (ERROR.test(type)) return { kind: 'error', error: parseJson(decodeText((response ?? event).json)) }
-    return LAST.test(type) && response !== undefined ? { kind: 'whole', body: response.json } : undefined
-  }
-
-  end(): undefined {}
+  collector: (hasRoom) => new ResponseCollector(hasRoom),
 }
 
 /** The final states of a response, whose events have their names. */
