@@ -33,6 +33,14 @@ export const COLLECTIONS: Readonly<Record<string, Filled | PeerFilled>> = {
   'protocols/a2a/rewrite-card addresses': 'message',
   'protocols/a2a/rewrite-card own': 'message',
   'protocols/a2a/rewrite-card signatures': 'message',
+  'protocols/llm/completions/call-numbers #byChoice': {
+    bound: '128 choices',
+    flood: 'src/protocols/llm/completions/call-numbers.test.ts',
+  },
+  'protocols/llm/completions/call-numbers #known': {
+    bound: '256 calls',
+    flood: 'src/protocols/llm/completions/call-numbers.test.ts',
+  },
   'protocols/llm/completions/form-change #choices': {
     bound: 'the limit of bodies',
     flood: 'src/protocols/llm/completions/form-change.test.ts',
@@ -268,6 +276,14 @@ export const COLLECTIONS: Readonly<Record<string, Filled | PeerFilled>> = {
     flood: 'src/protocols/llm/messages/write-stream.test.ts',
   },
   'protocols/llm/responses/call-items #pieces': KEPT_ANSWER,
+  'protocols/llm/responses/collect-response #byId': {
+    bound: 'the limit of bodies',
+    flood: 'src/protocols/llm/responses/form-change.test.ts',
+  },
+  'protocols/llm/responses/collect-response #items': {
+    bound: 'the limit of bodies',
+    flood: 'src/protocols/llm/responses/form-change.test.ts',
+  },
   'protocols/llm/responses/message-item #parts': KEPT_ANSWER,
   'protocols/llm/responses/message-item #annotated': KEPT_ANSWER,
   'protocols/llm/responses/message-item #texts': KEPT_ANSWER,

@@ -1,7 +1,7 @@
 import type { AnswerSink } from '../translation/answer-sink.ts'
 import { JsonEnd } from './json-end.ts'
 
-/** One call of an answer, whose pieces have the same index. */
+/** One call of an answer, whose pieces have the same number. */
 interface OpenCall {
   readonly block: number
   readonly id: string
@@ -11,7 +11,7 @@ interface OpenCall {
 
 /** A piece of a call, from a whole answer or a stream. */
 export interface CallPiece {
-  readonly index: number
+  readonly number: number
   readonly id: string | undefined
   readonly name: string | undefined
   readonly arguments: string | undefined
@@ -31,7 +31,7 @@ const MAX_NAMELESS = 64 * 1024
 export class CallBlocks {
   readonly #sink: AnswerSink
   readonly #newBlock: () => number
-  /** By index. */
+  /** By number. */
   readonly #open = new Map<number, OpenCall>()
   /** Those of them whose arguments are complete. */
   readonly #complete = new Set<number>()
@@ -45,20 +45,16 @@ export class CallBlocks {
   }
 
   add(piece: CallPiece): void {
-    const known = this.#open.get(piece.index)
-    // Some providers number all calls 0, and tell them apart by their ids.
-    if (known !== undefined && (!piece.id || piece.id === known.id)) {
-      return this.#arguments(piece.index, known, piece.arguments)
-    }
-    const whole = this.#nameless?.index === piece.index ? joined(this.#nameless, piece) : piece
+    const known = this.#open.get(piece.number)
+    if (known !== undefined) return this.#arguments(piece.number, known, piece.arguments)
+    const whole = this.#nameless?.number === piece.number ? joined(this.#nameless, piece) : piece
     const isReady = whole.name || (whole.arguments ?? '').length > MAX_NAMELESS
     this.#nameless = isReady ? undefined : whole
-    if (isReady) this.#arguments(whole.index, this.#begin(whole), whole.arguments)
+    if (isReady) this.#arguments(whole.number, this.#begin(whole), whole.arguments)
   }
 
-  #begin({ index, id = '', name = '', isCustom, signature }: CallPiece): OpenCall {
+  #begin({ number, id = '', name = '', isCustom, signature }: CallPiece): OpenCall {
     this.hasCalls = true
-    this.#close(index)
     for (const complete of this.#complete) this.#close(complete)
     if (signature) {
       const thought = this.#newBlock()
@@ -66,31 +62,31 @@ export class CallBlocks {
       this.#sink.close(thought)
     }
     const call: OpenCall = { block: this.#newBlock(), id, isCustom, end: new JsonEnd() }
-    this.#open.set(index, call)
+    this.#open.set(number, call)
     this.#sink.call(call.block, id, name)
     if (isCustom) this.#sink.arguments(call.block, '{"input":"')
     return call
   }
 
-  #arguments(index: number, { block, isCustom, end }: OpenCall, text: string | undefined): void {
+  #arguments(number: number, { block, isCustom, end }: OpenCall, text: string | undefined): void {
     if (!text) return
     if (!isCustom) end.read(text)
-    if (end.isReached) this.#complete.add(index)
+    if (end.isReached) this.#complete.add(number)
     this.#sink.arguments(block, isCustom ? JSON.stringify(text).slice(1, -1) : text)
   }
 
-  #close(index: number): void {
-    const call = this.#open.get(index)
+  #close(number: number): void {
+    const call = this.#open.get(number)
     if (call === undefined) return
-    this.#open.delete(index)
-    this.#complete.delete(index)
+    this.#open.delete(number)
+    this.#complete.delete(number)
     if (call.isCustom) this.#sink.arguments(call.block, '"}')
     this.#sink.close(call.block)
   }
 
   /** The answer is complete. */
   close(): void {
-    for (const index of this.#open.keys()) this.#close(index)
+    for (const number of this.#open.keys()) this.#close(number)
   }
 }
 

@@ -13,6 +13,7 @@ import { decodeText } from '../json/native.ts'
 import { inPieces, keyText, membersOf, textOf, withMembers } from '../json/one-line-json.ts'
 import { countAt, elementsOf, memberOf, objectAt } from '../json/read-value.ts'
 import { encode } from '../json/splice.ts'
+import { CallNumbers } from './call-numbers.ts'
 
 /**
  * The two forms of chat completions. All choices, probabilities of tokens, and members that the gateway does not know are in both; a stream has
@@ -144,6 +145,7 @@ function* writeCall(call: JsonValue, index: number, write: WriteDelta): Pieces {
 
 interface CollectedChoice {
   message: JsonMembers
+  readonly calls: CallNumbers
   readonly rest: JsonMembers
 }
 
@@ -190,7 +192,7 @@ class ChunkCollector implements StreamCollector {
     const number = countAt(choice, 'index') ?? position
     let known = this.#choices.get(number)
     if (known === undefined) {
-      known = { message: emptyMessage(), rest: membersIn({}) }
+      known = { message: emptyMessage(), calls: new CallNumbers(), rest: membersIn({}) }
       this.#choices.set(number, known)
     }
     // A proxy in front of the provider may send a whole message in an event.
@@ -198,7 +200,7 @@ class ChunkCollector implements StreamCollector {
     const piece = isWhole ? message : delta
     if (!this.#hasRoom(EVENT_OVERHEAD + JSON.stringify([piece, logprobs]).length - BESIDES)) return false
     if (isWhole) known.message = emptyMessage()
-    mergeMembers(known.message, piece)
+    mergeMembers(known.message, isWhole ? piece : numbered(piece, known.calls))
     if (logprobs != null) mergeMembers(known.rest, { logprobs })
     return Object.entries(rest).every(([name, value]) => this.#set(known.rest, name, value))
   }
@@ -217,6 +219,13 @@ class ChunkCollector implements StreamCollector {
     const answer = { ...head, object: 'chat.completion', choices, ...(usage !== undefined && { usage }) }
     return { kind: 'whole', body: encode(JSON.stringify(answer)) }
   }
+}
+
+/** The piece with numbers of its calls. */
+function numbered(piece: unknown, numbers: CallNumbers): unknown {
+  const calls = elementsOf(memberOf(piece, 'tool_calls'))
+  if (calls.length === 0) return piece
+  return { ...membersIn(piece), tool_calls: calls.map((call) => ({ ...membersIn(call), index: numbers.of(call) })) }
 }
 
 function emptyMessage(): JsonMembers {

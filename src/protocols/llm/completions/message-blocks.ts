@@ -4,6 +4,7 @@ import type { AnswerSink, Citation, StopReason } from '../translation/answer-sin
 import { WORK_PER_BLOCK } from '../translation/dialect.ts'
 import { STOP_REASONS } from '../translation/stop-reasons.ts'
 import { CallBlocks } from './call-blocks.ts'
+import { CallNumbers } from './call-numbers.ts'
 import { readThoughts } from './thoughts.ts'
 
 type Kind = 'text' | 'refusal' | 'thinking'
@@ -15,6 +16,7 @@ type Kind = 'text' | 'refusal' | 'thinking'
 export class MessageBlocks {
   readonly #sink: AnswerSink
   readonly #calls: CallBlocks
+  readonly #numbers = new CallNumbers()
   #blocks = 0
   #kind: Kind | undefined
   #open = 0
@@ -27,7 +29,7 @@ export class MessageBlocks {
   /** What a chunk adds to a message. */
   add(delta: unknown): void {
     this.#addTexts(delta)
-    for (const [position, call] of callsOf(delta).entries()) this.#call(call, position)
+    for (const call of callsOf(delta)) this.#call(call, this.#numbers.of(call))
   }
 
   /** A whole message. Yields between calls. */
@@ -96,13 +98,13 @@ export class MessageBlocks {
     if (citation !== undefined) this.#sink.citation(this.#enter('text'), readCitation(citation))
   }
 
-  #call(call: unknown, position: number): void {
+  #call(call: unknown, number: number): void {
     this.#leave()
     const custom = memberOf(call, 'custom')
     const called = memberOf(call, 'function') ?? custom
     const vendor = memberOf(memberOf(call, 'extra_content'), 'google')
     this.#calls.add({
-      index: countAt(call, 'index') ?? position,
+      number,
       id: textAt(call, 'id'),
       name: textAt(called, 'name'),
       arguments: textAt(called, custom === undefined ? 'arguments' : 'input'),

@@ -6,6 +6,7 @@ import { wantedMembers } from '../json/member-reader.ts'
 import { elementsOf, memberOf, textAt } from '../json/read-value.ts'
 import { readsAt } from '../json/reads-at.ts'
 import type { SseBlock } from '../sse/sse-block.ts'
+import { CallsOfChoices } from './call-numbers.ts'
 import { formatCompletionsError } from './errors.ts'
 import { keepChoices } from './keep-answer.ts'
 import { readCompletionsUsage } from './response.ts'
@@ -17,6 +18,7 @@ export class CompletionsStream implements StreamFormat {
   readonly finishMember = 'finish_reason'
   readonly readsAll = false
   readonly members = MEMBERS
+  readonly #calls = new CallsOfChoices()
 
   isEnd({ bytes, dataStart }: SseBlock): boolean {
     return readsAt(bytes, dataStart, '[DONE]')
@@ -35,7 +37,7 @@ export class CompletionsStream implements StreamFormat {
   }
 
   keep(event: unknown, kept: KeptAnswer): void {
-    keepChoices(memberOf(event, 'choices'), kept)
+    keepChoices(memberOf(event, 'choices'), kept, this.#calls)
   }
 
   isUsageOnly(event: unknown): boolean {

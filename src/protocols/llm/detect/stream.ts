@@ -1,5 +1,6 @@
 import type { KeptAnswer } from '../answer/kept-answer.ts'
 import type { StreamFormat } from '../answer/stream-format.ts'
+import { CallsOfChoices } from '../completions/call-numbers.ts'
 import { keepChoices } from '../completions/keep-answer.ts'
 import { hasOutput } from '../completions/stream.ts'
 import { wantedMembers } from '../json/member-reader.ts'
@@ -21,6 +22,7 @@ export class DetectStream extends DetectReader implements StreamFormat {
   readonly finishMember = ''
   readonly readsAll = true
   readonly members = MEMBERS
+  readonly #calls = new CallsOfChoices()
 
   isEnd(): boolean {
     return false
@@ -34,7 +36,7 @@ export class DetectStream extends DetectReader implements StreamFormat {
 
   keep(event: unknown, kept: KeptAnswer): void {
     const type = textAt(event, 'type')
-    if (type === undefined) keepChoices(memberOf(event, 'choices'), kept)
+    if (type === undefined) keepChoices(memberOf(event, 'choices'), kept, this.#calls)
     else if (type.startsWith('response.')) keepItemEvent(event, kept)
     else keepBlockEvent(event, kept)
   }
