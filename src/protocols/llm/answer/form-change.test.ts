@@ -5,7 +5,7 @@ import { JsonValue, parseDocument } from '../json/json-document.ts'
 import { encode } from '../json/splice.ts'
 import { messagesForms } from '../messages/form-change.ts'
 import { responsesForms } from '../responses/form-change.ts'
-import type { FormChange } from './form-change.ts'
+import { type FormChange, parsedOrNone } from './form-change.ts'
 import { collect } from './testing.ts'
 
 const call = { id: 'c', type: 'function', function: { name: 'f', arguments: '{}' }, custom: { name: 'g', input: 'x' } }
@@ -115,3 +115,17 @@ for (const [name, forms, whole, events] of FORMS) {
     )
   })
 }
+
+const nested = (depth: number) => `${'['.repeat(depth)}"${']'.repeat(300)}"${']'.repeat(depth)}`
+test.each<[what: string, text: string, written: string | undefined]>([
+  ['an object', '{"a":1.0,"b":[12345678901234567890]}', '{"a":1.0,"b":[12345678901234567890]}'],
+  ['null', 'null', 'null'],
+  ['two members of one name, as clients read them', '{"a":1,"a":2}', '{"a":2}'],
+  ['256 lists in each other', nested(256), nested(256)],
+  ['257 lists in each other', nested(257), undefined],
+  ['no JSON', '{', undefined],
+  ['nothing', '', undefined],
+])('the value of %s', (_, text, written) => {
+  const value = parsedOrNone(text)
+  expect(value === undefined ? undefined : JSON.stringify(value)).toBe(written)
+})

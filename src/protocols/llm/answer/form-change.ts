@@ -1,3 +1,5 @@
+import { parseExactJson } from '#base/exact-json.ts'
+import { nestsDeeper } from '#base/skip-json.ts'
 import type { JsonValue } from '../json/json-document.ts'
 import type { ClientFormat } from '../request/route-type.ts'
 
@@ -36,6 +38,19 @@ export type Collected =
   /** The provider reports an error, in this object. */
   | { readonly kind: 'error'; readonly error: unknown }
   | { readonly kind: 'unusable'; readonly what: string }
+
+/** As `parseDocument`: what is made of the values is made by recursion. */
+const MAX_DEPTH = 256
+
+/** The value of a text, with exact numbers; undefined: it is not JSON, or nested too deep. */
+export function parsedOrNone(text: string): unknown {
+  try {
+    const value = parseExactJson(text)
+    return nestsDeeper(text, MAX_DEPTH) ? undefined : value
+  } catch {
+    return undefined
+  }
+}
 
 /** Memory overhead of an event of which something is kept, in units of text. */
 export const EVENT_OVERHEAD = 64

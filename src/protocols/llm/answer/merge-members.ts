@@ -97,6 +97,7 @@ function joinBase64(one: string, next: string): string {
   }
 }
 
-function isObject(value: unknown): value is object {
+/** Neither a list nor a number that keeps its text. */
+export function isObject(value: unknown): value is object {
   return typeof value === 'object' && value !== null && !isRawNumber(value) && !Array.isArray(value)
 }

@@ -1,14 +1,14 @@
-import { parseExactJson } from '#base/exact-json.ts'
 import {
   type Collected,
   EVENT_OVERHEAD,
   type FormChange,
   NO_JSON,
+  parsedOrNone,
   type StreamCollector,
   TOO_LARGE,
 } from '../answer/form-change.ts'
-import { type JsonMembers, membersIn, mergeMembers, setMember } from '../answer/merge-members.ts'
-import { JsonValue, parseDocument } from '../json/json-document.ts'
+import { isObject, type JsonMembers, membersIn, mergeMembers, setMember } from '../answer/merge-members.ts'
+import type { JsonValue } from '../json/json-document.ts'
 import { decodeText } from '../json/native.ts'
 import { inPieces, keyText, membersOf, textOf, withMembers } from '../json/one-line-json.ts'
 import { countAt, elementsOf, memberOf, objectAt } from '../json/read-value.ts'
@@ -161,9 +161,8 @@ class ChunkCollector implements StreamCollector {
   event(name: string, data: Uint8Array): Collected | undefined {
     const text = decodeText(data)
     if (text.startsWith('[DONE]')) return this.#choices.size === 0 ? NO_CHOICE : this.#whole()
-    const parsed = parseDocument(data)
-    if (!(parsed instanceof JsonValue) || parsed.kind !== 'object') return data.length === 0 ? undefined : NO_JSON
-    const chunk = parseExactJson(text)
+    const chunk = parsedOrNone(text)
+    if (!isObject(chunk)) return text === '' ? undefined : NO_JSON
     if (name === 'error' || (memberOf(chunk, 'error') ?? undefined) !== undefined)
       return { kind: 'error', error: chunk }
     return this.#add(chunk) ? undefined : TOO_LARGE
@@ -178,8 +177,8 @@ class ChunkCollector implements StreamCollector {
     return isComplete ? this.#whole() : undefined
   }
 
-  #add(chunk: unknown): boolean {
-    for (const [name, value] of Object.entries(chunk ?? {})) {
+  #add(chunk: object): boolean {
+    for (const [name, value] of Object.entries(chunk)) {
       // Padding, which makes chunks equally long.
       if (name === 'choices' || name === 'object' || name === 'obfuscation') continue
       if (!this.#set(this.#answer, name, value)) return false

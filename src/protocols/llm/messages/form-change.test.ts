@@ -98,6 +98,11 @@ test('an input is joined from its pieces, with its numbers', () => {
   expect(JSON.parse(whole).usage).toEqual({ input_tokens: 9, output_tokens: 5 })
 })
 
+test('an input may be any value', () => {
+  const whole = JSON.parse(collected(messagesForms, start + begin + input('null') + stopped + stop))
+  expect(whole.content[0].input).toBeNull()
+})
+
 test('an input that was cut off stays a text', () => {
   const whole = JSON.parse(collected(messagesForms, start + begin + input('{"a":') + stopped + stop))
   expect(whole).toMatchObject({ stop_reason: 'max_tokens', content: [{ input: '{"a":' }] })

@@ -1,14 +1,14 @@
-import { parseExactJson } from '#base/exact-json.ts'
 import {
   type Collected,
   EVENT_OVERHEAD,
   type FormChange,
   NO_JSON,
+  parsedOrNone,
   type StreamCollector,
   TOO_LARGE,
 } from '../answer/form-change.ts'
-import { type JsonMembers, membersIn, setMember } from '../answer/merge-members.ts'
-import { JsonValue, parseDocument } from '../json/json-document.ts'
+import { isObject, type JsonMembers, membersIn, setMember } from '../answer/merge-members.ts'
+import type { JsonValue } from '../json/json-document.ts'
 import { decodeText } from '../json/native.ts'
 import { inPieces, textOf, withMembers } from '../json/one-line-json.ts'
 import { countAt, elementsOf, memberOf, objectAt, textAt } from '../json/read-value.ts'
@@ -115,9 +115,8 @@ class MessageCollector implements StreamCollector {
     const text = decodeText(data)
     // A proxy in front of the provider may add the end mark of another API.
     if (text.startsWith('[DONE]')) return this.end()
-    const parsed = parseDocument(data)
-    if (!(parsed instanceof JsonValue) || parsed.kind !== 'object') return NO_JSON
-    const read = parseExactJson(text)
+    const read = parsedOrNone(text)
+    if (!isObject(read)) return NO_JSON
     const type = textAt(read, 'type') ?? name
     // A proxy in front of the provider may leave out the type, or the name.
     const isError = [type, name].includes('error') || (memberOf(read, 'error') ?? undefined) !== undefined
@@ -197,5 +196,6 @@ function wholeBlock({ members, input }: CollectedBlock): object {
 
 /** An input that the model did not complete stays a text. */
 function inputOf(text: string): unknown {
-  return parseDocument(encode(text)) instanceof JsonValue ? parseExactJson(text) : text
+  const input = parsedOrNone(text)
+  return input === undefined ? text : input
 }
