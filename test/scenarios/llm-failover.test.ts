@@ -16,8 +16,20 @@ const PAID = `data: ${JSON.stringify({ choices: [], usage: { prompt_tokens: 90, 
 const DONE = 'data: [DONE]\n\n'
 const GOOD = ROLE + chunk({ content: 'good' }) + chunk({}, 'stop') + DONE
 
+interface Answer {
+  readonly text: string
+  readonly breaks?: boolean
+  readonly status?: number
+  /** Whatever the client asked for. */
+  readonly isWhole?: boolean
+}
+
+const USAGE = { prompt_tokens: 90, completion_tokens: 1, total_tokens: 91 }
+const message = { role: 'assistant', content: 'good' }
+const WHOLE = { id: 'c', model: 'm', choices: [{ index: 0, message, finish_reason: 'stop' }], usage: USAGE }
+
 /** How the first provider answers, by model: what it sends, and whether it then breaks the connection. */
-const BAD: Readonly<Record<string, { readonly text: string; readonly breaks?: boolean; readonly status?: number }>> = {
+const BAD: Readonly<Record<string, Answer>> = {
   'an overloaded model': { text: OVERLOADED },
   'an error behind the role': { text: ROLE + OVERLOADED },
   'an empty stream': { text: '' },
@@ -28,6 +40,10 @@ const BAD: Readonly<Record<string, { readonly text: string; readonly breaks?: bo
   'a paid error': { text: PAID + OVERLOADED },
   'an error behind content': { text: ROLE + chunk({ content: 'bad' }) + OVERLOADED },
   'a busy server': { text: '', status: 503 },
+  'an error as a whole answer': { text: '{"error":{"type":"overloaded_error","message":"busy"}}', isWhole: true },
+  'a whole answer that breaks off': { text: '{"choices":[{"index":0', breaks: true, isWhole: true },
+  'a paid whole answer': { text: JSON.stringify(WHOLE), isWhole: true },
+  'a paid stream': { text: GOOD.replace(DONE, PAID + DONE) },
   'a finished answer without content': { text: ROLE + chunk({}, 'length') + DONE },
 }
 
@@ -52,8 +68,9 @@ async function startProvider(name: string, respond: (model: string, response: Se
     incoming.on('end', () => {
       const { model } = JSON.parse(body)
       asked.push(`${name} ${model}`)
-      response.setHeader('content-type', 'text/event-stream')
-      response.statusCode = (name === 'first' ? BAD[model]?.status : undefined) ?? 200
+      const { status = 200, isWhole = false } = name === 'first' ? (BAD[model] ?? {}) : {}
+      response.setHeader('content-type', isWhole ? 'application/json' : 'text/event-stream')
+      response.statusCode = status
       if (response.statusCode === 503) response.setHeader('retry-after', '7')
       response.flushHeaders()
       respond(model, response)
@@ -100,6 +117,8 @@ spec: ${JSON.stringify({ ai: { groups: [{ providers: [{ ...at('first', first), .
 `,
       routeYaml('mixed', '/mixed', 'mixed'),
       policyYaml('both', 'HTTPRoute', 'mixed', { traffic: { retry: { attempts: 1, codes: [529, 502] } } }),
+      routeYaml('whole', '/whole', 'models'),
+      policyYaml('whole', 'HTTPRoute', 'whole', { traffic: { retry: { attempts: 1, codes: [529, 503, 502] } } }),
       routeYaml('evicting', '/evicting', 'evicting'),
       policyYaml('retry', 'HTTPRoute', 'chat', {
         traffic: { retry: { attempts: 1, codes: [529, 503] }, rateLimit: { local: [LIMIT] } },
@@ -114,12 +133,12 @@ spec: ${JSON.stringify({ ai: { groups: [{ providers: [{ ...at('first', first), .
 afterAll(() => stops.disposeAsync())
 
 /** Each model has tokens of its own. */
-function post(model: string, prefix = ''): Promise<Response> {
+function post(model: string, prefix = '', stream = true): Promise<Response> {
   const messages = [{ role: 'user', content: 'Hi' }]
   return fetch(`${gateway.url(port)}${prefix}/v1/chat/completions`, {
     method: 'POST',
     headers: { 'x-model': model },
-    body: JSON.stringify({ model, stream: true, stream_options: { include_usage: false }, messages }),
+    body: JSON.stringify({ model, stream, ...(stream && { stream_options: { include_usage: false } }), messages }),
   })
 }
 
@@ -137,6 +156,8 @@ const MOVES = [
   'a break before content',
   'a short stream before content',
   'a busy server',
+  'an error as a whole answer',
+  'a whole answer that breaks off',
 ]
 
 test.each(MOVES)('%s: the next provider answers, and the client sees nothing of the first one', async (model) => {
@@ -161,7 +182,7 @@ test('the decision record names each attempt with its reason', async () => {
     return found.length === MOVES.length ? found : undefined
   })
   const statuses = retried.map(({ attempts }) => attempts.map(({ status }) => status))
-  expect(statuses.toSorted()).toEqual([...Array.from({ length: 6 }, () => [200, 200]), [503, 200]])
+  expect(statuses.toSorted()).toEqual([...Array.from({ length: 8 }, () => [200, 200]), [503, 200]])
   const reasons = retried.map(({ attempts }) => attempts[0]!.detail)
   expect(new Set(reasons)).toEqual(
     new Set([
@@ -197,6 +218,25 @@ test.each<[model: string, detail: string]>([
 test('a failed attempt is charged if its provider reported tokens', async () => {
   expect(await ask('a paid error')).toBe(GOOD)
   await eventually('429', async () => (await post('a paid error')).status === 429 || undefined)
+})
+
+test.each([...MOVES, 'an error behind content'])(
+  '%s: the next provider answers a client that wants a whole answer',
+  async (model) => {
+    const before = asked.length
+    const response = await post(model, '/whole', false)
+    expect(await response.json()).toMatchObject({ choices: [{ message: { content: 'good' }, finish_reason: 'stop' }] })
+    expect(asked.slice(before)).toEqual([`first ${model}`, `second ${model}`])
+  },
+)
+
+test.each([
+  ['a paid whole answer', true],
+  ['a paid stream', false],
+])('%s is charged, although the client asked for the other form', async (model, stream) => {
+  const response = await post(model, '', stream)
+  expect([response.status, await response.text()]).toEqual([200, expect.stringContaining('"content":"good"')])
+  await eventually('429', async () => (await post(model, '', stream)).status === 429 || undefined)
 })
 
 test('an eviction names the status of the error in the stream', async () => {

@@ -1,5 +1,6 @@
 import { deepStrictEqual, equal, match, ok } from 'node:assert/strict'
 import type { Connection, Question } from './client.ts'
+import { formScenarios } from './form-scenarios.ts'
 import { GUARD_SCENARIOS } from './guard-scenarios.ts'
 import {
   DOT,
@@ -50,8 +51,7 @@ const refused =
     }
   }
 
-/** By name; each with every client and upstream. */
-export const SCENARIOS: Readonly<Record<string, Scenario>> = {
+const OWN: Readonly<Record<string, Scenario>> = {
   async text(connection) {
     const { text, reason } = await connection.ask({ prompt: PROMPT })
     deepStrictEqual([text, reason], [TEXTS.join(''), 'stop'])
@@ -142,5 +142,10 @@ export const SCENARIOS: Readonly<Record<string, Scenario>> = {
     ok(abort.signal.aborted, 'no text came')
     ok(await hasLeft(), 'the provider did not notice')
   },
-  ...GUARD_SCENARIOS,
 }
+
+/** Providers send the form that they are not asked for. */
+export const FORM_SCENARIOS = formScenarios(OWN)
+
+/** By name; each with every client and upstream. */
+export const SCENARIOS: Readonly<Record<string, Scenario>> = { ...OWN, ...FORM_SCENARIOS, ...GUARD_SCENARIOS }

@@ -1,6 +1,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { setTimeout } from 'node:timers/promises'
+import { withoutForm } from '../form-scenarios.ts'
 import { judge } from '../guards.ts'
 import { ERROR_MESSAGE, REFUSED, RETRY_AFTER, replyTo } from '../replies.ts'
 import { OWN_MODEL } from '../upstreams.ts'
@@ -75,7 +76,7 @@ export async function startVendors(): Promise<VendorServer> {
 }
 
 async function answer(request: IncomingMessage, path: string, bytes: Buffer, response: ServerResponse): Promise<void> {
-  const scenario = String(request.headers['x-scenario'] ?? '')
+  const { name: scenario, isOther } = withoutForm(String(request.headers['x-scenario'] ?? ''))
   if (request.method === 'GET') return answerGet(path, 'anthropic-version' in request.headers, response)
   const body = new Body(parsed(bytes))
   const vendor = APIS.find(([ending]) => ending.test(path))?.[1]
@@ -113,17 +114,37 @@ async function answer(request: IncomingMessage, path: string, bytes: Buffer, res
   if (typeof reply === 'string') {
     return sendJson(response, 400, vendor.error(400, `the mock: ${reply}`), vendor.errorHeaders?.(400))
   }
-  if (!seen.streamed) return sendJson(response, 200, vendor.answer(reply, model))
-  const { events, opening } = vendor.stream(reply, model, body)
+  if (seen.streamed === isOther) {
+    if (isOther && BREAKING.has(scenario)) return sendBroken(response, vendor, vendor.answer(reply, model), scenario)
+    return sendJson(response, 200, vendor.answer(reply, model))
+  }
+  // Who sends streams unasked counts unasked, too.
+  const counted = new Body({ ...(body.value as object), ...(isOther && { stream_options: { include_usage: true } }) })
+  const { events, opening } = vendor.stream(reply, model, counted)
   response.writeHead(200, { 'content-type': vendor.streamType })
-  const breaks = scenario === 'stream-error' || scenario === 'cut' || scenario === 'abort'
-  for (const event of breaks ? events.slice(0, opening) : events) {
+  for (const event of BREAKING.has(scenario) ? events.slice(0, opening) : events) {
     response.write(event)
     await setTimeout(1)
   }
-  if (scenario === 'stream-error') response.end(vendor.streamError(ERROR_MESSAGE))
+  if (FAILING.has(scenario)) response.end(vendor.streamError(ERROR_MESSAGE))
   else if (scenario === 'cut') response.destroy()
-  else if (scenario !== 'abort') response.end()
+  else if (!LASTING.has(scenario)) response.end()
+}
+
+/** Scenarios whose answers end with an error, or not at all. */
+const FAILING: ReadonlySet<string> = new Set(['stream-error', 'error'])
+const LASTING: ReadonlySet<string> = new Set(['abort', 'abort-stream'])
+const BREAKING: ReadonlySet<string> = new Set([...FAILING, ...LASTING, 'cut'])
+
+/** A whole answer that is none. */
+async function sendBroken(response: ServerResponse, vendor: Vendor, answer: object, scenario: string): Promise<void> {
+  if (FAILING.has(scenario)) return sendJson(response, 200, vendor.error(500, ERROR_MESSAGE))
+  const text = JSON.stringify(answer)
+  response.writeHead(200, { 'content-type': 'application/json' })
+  response.write(text.slice(0, text.length / 2))
+  if (LASTING.has(scenario)) return
+  await setTimeout(5)
+  response.destroy()
 }
 
 /** On this refusal clients send all messages. */
