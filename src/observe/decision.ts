@@ -48,6 +48,7 @@ export interface RareFacts {
   readonly inputTokens: number
   readonly outputTokens: number
   readonly translation: LlmTranslation | undefined
+  readonly failedTransformations: readonly string[]
   readonly errorType: string | undefined
   readonly mcp: KeptMcp | undefined
   readonly a2a: A2aFacts | undefined
@@ -72,6 +73,7 @@ export const NOTHING_RARE: RareFacts = {
   inputTokens: 0,
   outputTokens: 0,
   translation: undefined,
+  failedTransformations: NONE,
   errorType: undefined,
   mcp: undefined,
   a2a: undefined,

@@ -167,6 +167,7 @@ verifies('service/metrics', 'a request: line, metrics and record', () => {
       inputTokens: 0,
       outputTokens: 0,
       translation: undefined,
+      failedTransformations: [],
       errorType: undefined,
     },
   ])

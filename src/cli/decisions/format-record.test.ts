@@ -178,6 +178,11 @@ for (const [name, shown, lines] of cases) {
   })
 }
 
+test('why lists transformations that failed', () => {
+  const lines = formatRecord(record({}, { failedTransformations: ['max_tokens', 'n'] })).map(textOf)
+  expect(lines).toContain('failed    transformations of max_tokens, n')
+})
+
 test('why lists what a translation left out', () => {
   const linesFor = (dropped: readonly string[]) =>
     formatRecord(record({}, { translation: { from: 'completions', to: 'converse', dropped } })).map(textOf)

@@ -79,6 +79,7 @@ function everything(): Exchange {
     responseModel: 'fast-1',
     streaming: true,
     translation: undefined,
+    failedTransformations: [],
     areTokensEstimated: false,
     countVocabulary: undefined,
     errorType: undefined,

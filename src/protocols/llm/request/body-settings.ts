@@ -28,6 +28,12 @@ export function compileBodySettings(
   }
 }
 
+export interface ChangedBody {
+  readonly body: Uint8Array
+  /** Fields whose expressions failed. */
+  readonly failed: readonly string[]
+}
+
 /** Members that the settings set. */
 export function configuredFields({ defaults = [], overrides = [], transformations = [] }: BackendAiSpec): string[] {
   return [...defaults, ...overrides, ...transformations].map(({ field }) => field)
@@ -42,16 +48,18 @@ function toJson({ field, value }: FieldValueSpec): readonly [string, string] {
  * Expressions see the body that the client sent. An expression that fails removes its field, which a default may then set: if a limit
  * cannot be computed, the value of the client must not pass. A member with value null counts as set.
  */
-export function applyBodySettings(settings: BodySettings, members: Members, exchange: Exchange): Uint8Array {
+export function applyBodySettings(settings: BodySettings, members: Members, exchange: Exchange): ChangedBody {
+  const failed: string[] = []
   const edits = new Map<string, string | undefined>()
   for (const [field, json] of settings.overrides) edits.set(field, json)
   for (const [field, expression] of settings.transformations) {
     const result = expression.json(exchange)
     edits.set(field, result === undefined ? undefined : JSON.stringify(result))
+    if (result === undefined) failed.push(field)
   }
   for (const [field, json] of settings.defaults) {
     const isSet = edits.has(field) ? edits.get(field) !== undefined : findField(members, field) >= 0
     if (!isSet) edits.set(field, json)
   }
-  return editMembers(members, edits)
+  return { body: editMembers(members, edits), failed }
 }

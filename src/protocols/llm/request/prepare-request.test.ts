@@ -155,7 +155,22 @@ verifies('backend.ai.defaults/system', 'a default can set the system text of the
   expect(sent('{"model":"m","system":"own"}', setup).text).toBe('{"model":"m","system":"own"}')
 })
 
-test('a transformation that fails removes the field', () => {
+test('a transformation that fails removes the field, and is recorded', () => {
+  const ai = {
+    transformations: [
+      { field: 'max_tokens', expression: 'fails' },
+      { field: 'n', expression: 'works' },
+    ],
+  }
+  const given = { ai, results: { works: 5 } }
+  const { text, facts } = sent('{"model":"m","max_tokens":9999}', given)
+  expect([text, facts?.failedTransformations]).toEqual(['{"model":"m","n":5}', ['max_tokens']])
+  expect(sent('{"model":"m"}', { ai: { defaults: [{ field: 'n', value: 1 }] } }).facts?.failedTransformations).toEqual(
+    [],
+  )
+})
+
+test('a field whose transformation fails is removed wherever it stands', () => {
   const ai = { transformations: [{ field: 'max_tokens', expression: 'fails' }] }
   expect(sent('{"model":"m","max_tokens":9999}', { ai }).text).toBe('{"model":"m"}')
   expect(sent('{"max_tokens":9999,"model":"m"}', { ai }).text).toBe('{"model":"m"}')

@@ -234,7 +234,8 @@ function prepareTyped(
   const received = readMembers(input.body, settings.members)
   if ('fault' in received) return refuseFault(type, received)
 
-  const members = rescan(received, settings.body && applyBodySettings(settings.body, received, exchange))
+  const changed = settings.body && applyBodySettings(settings.body, received, exchange)
+  const members = rescan(received, changed?.body)
   const modelAt = findMember(members, 'model')
   const given = modelAt < 0 ? undefined : stringAt(members, modelAt)
   const chosen = finalModel(provider, given)
@@ -258,7 +259,8 @@ function prepareTyped(
   }
   const finish = (final: Uint8Array | Refusal): PreparedRequest | Promise<PreparedRequest> => {
     if ('kind' in final) return final
-    const call = { ...chosen.facts, streaming, request: new SentRequest(type, members, final) }
+    const failedTransformations = changed?.failed ?? NONE
+    const call = { ...chosen.facts, streaming, request: new SentRequest(type, members, final), failedTransformations }
     if (!sends) return runForBody(final, prepareCount(type, final, buildFacts(provider, type, call)))
     const sent = { provider, type, conversion, isNative, model, hidesUsage, asksStream }
     return prepareSent(sent, call, final, exchange, input)
@@ -357,6 +359,7 @@ function inForm(answer: AnswerTranslation, streamed: boolean): AnswerTranslation
 }
 
 const NO_GUARDS: readonly Guard[] = []
+const NONE: readonly never[] = []
 
 /** A token count that the gateway makes itself, of the body that the provider would get. */
 function* prepareCount(type: ClientFormat, body: Uint8Array, facts: LlmFacts): Steps<LocalCount | Refusal> {
