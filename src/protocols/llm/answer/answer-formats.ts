@@ -4,7 +4,7 @@ import type { Head } from '#net/http/head.ts'
 import { keepChoices } from '../completions/keep-answer.ts'
 import { readCompletionsUsage } from '../completions/response.ts'
 import { CompletionsStream } from '../completions/stream.ts'
-import { DETECT_MEMBERS, DetectReader } from '../detect/response.ts'
+import { DETECT_PATHS, DetectReader } from '../detect/response.ts'
 import { DetectStream } from '../detect/stream.ts'
 import { MemberReader, type WantedMembers, wantedMembers } from '../json/member-reader.ts'
 import { elementsOf, memberOf } from '../json/read-value.ts'
@@ -66,9 +66,9 @@ const ANSWERS: Partial<Record<RouteType, AnswerFormat>> = {
     { stop_reason: noteFinish },
   ),
   MessagesTokenCount: answerFormat(['input_tokens'], [], () => readTokenCount),
-  Detect: answerFormat(DETECT_MEMBERS, ['choices', 'content', 'output'], () => {
+  Detect: answerFormat(DETECT_PATHS, ['choices', 'content', 'output'], () => {
     const detect = new DetectReader()
-    return (key, value, facts) => detect.read({ [key]: value }, facts)
+    return (key, value, facts) => detect.readMember(key, value, facts)
   }),
 }
 

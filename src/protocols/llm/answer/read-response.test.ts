@@ -112,6 +112,16 @@ const buffered: [type: RouteType, body: string, facts: Partial<LlmFacts>][] = [
   ['Detect', MESSAGE, { inputTokens: 15, totalTokens: 20 }],
   [
     'Detect',
+    '{"id":"c","metadata":{"id":"x"},"choices":[{"message":{"content":"a"},"finish_reason":"stop"},{"finish_reason":"length"}]}',
+    { responseId: 'c', finishReasons: ['stop', 'length'] },
+  ],
+  [
+    'Detect',
+    '{"id":"r","object":"response","status":"incomplete","incomplete_details":{"reason":"max_output_tokens"}}',
+    { responseId: 'r', finishReasons: ['max_output_tokens'] },
+  ],
+  [
+    'Detect',
     '{"modelVersion":"g","usageMetadata":{"promptTokenCount":1,"candidatesTokenCount":2}}',
     { responseModel: 'g', inputTokens: 1, outputTokens: 2, totalTokens: 3 },
   ],
@@ -181,7 +191,7 @@ const streams: [type: RouteType, body: string, facts: Partial<LlmFacts>][] = [
     RESPONSES_STREAM.join('') + RESPONSE_COMPLETED,
     { responseModel: 'gpt-5-x', inputTokens: 4, outputTokens: 1, totalTokens: 5 },
   ],
-  ['Detect', CHAT_STREAM + USAGE, { responseModel: 'gpt', totalTokens: 5 }],
+  ['Detect', CHAT_STREAM + USAGE, { responseModel: 'gpt', responseId: 'c', finishReasons: ['stop'], totalTokens: 5 }],
   ['Detect', RESPONSES_STREAM.join('') + RESPONSE_COMPLETED, { responseModel: 'gpt-5-x', totalTokens: 5 }],
 ]
 for (const [type, body, facts] of streams) {

@@ -61,8 +61,52 @@ test.each<[answer: object, facts: Partial<LlmFacts>]>([
       cacheCreationInputTokens: 1,
     },
   ],
+  [
+    { id: 'c', choices: [{ finish_reason: 'stop' }, { finish_reason: null }] },
+    { responseId: 'c', finishReasons: ['stop'] },
+  ],
+  [
+    { type: 'message_start', message: { id: 'msg' } },
+    { responseId: 'msg', finishReasons: [] },
+  ],
+  [
+    { type: 'message_delta', delta: { stop_reason: 'end_turn' } },
+    { responseId: undefined, finishReasons: ['end_turn'] },
+  ],
+  [{ stopReason: 'end_turn' }, { finishReasons: ['end_turn'] }],
+  [
+    { responseId: 'g', candidates: [{ finishReason: 'STOP' }] },
+    { responseId: 'g', finishReasons: ['STOP'] },
+  ],
+  [
+    { type: 'response.incomplete', response: { id: 'r', status: 'incomplete', incomplete_details: { reason: 'cut' } } },
+    { responseId: 'r', finishReasons: ['cut'] },
+  ],
+  // What else they mean, is not known.
+  [
+    { status: 'ok', response: { status: 'ok' }, metadata: { id: 'of the client' } },
+    { responseId: undefined, finishReasons: [] },
+  ],
 ])('%j', (answer, expected) => {
   const facts: LlmFacts = { ...NO_LLM }
   new DetectReader().read(answer, facts)
+  expect(facts).toMatchObject(expected)
+})
+
+test.each<[members: object, facts: Partial<LlmFacts>]>([
+  [
+    { id: 'c', 'choices[].finish_reason': 'stop' },
+    { responseId: 'c', finishReasons: ['stop'] },
+  ],
+  [{ stop_reason: 'end_turn' }, { finishReasons: ['end_turn'] }],
+  [{ 'candidates[].finishReason': 'STOP' }, { finishReasons: ['STOP'] }],
+  [{ object: 'response', status: 'completed' }, { finishReasons: ['completed'] }],
+  [{ object: 'response', status: 'incomplete', 'incomplete_details.reason': 'cut' }, { finishReasons: ['cut'] }],
+  [{ object: 'batch', status: 'completed', 'incomplete_details.reason': 'cut' }, { finishReasons: [] }],
+  [{ status: 'completed' }, { finishReasons: [] }],
+])('members of a whole response: %j', (members, expected) => {
+  const facts: LlmFacts = { ...NO_LLM }
+  const reader = new DetectReader()
+  for (const [path, value] of Object.entries(members)) reader.readMember(path, value, facts)
   expect(facts).toMatchObject(expected)
 })

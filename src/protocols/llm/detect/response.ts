@@ -1,12 +1,15 @@
 import type { LlmFacts } from '#exchange/llm-facts.ts'
+import { noteFinish } from '../answer/finish-reasons.ts'
 import { hourlyCacheWrites, totalOf } from '../answer/usage-details.ts'
 import { readCompletionsUsage } from '../completions/response.ts'
-import { countAt, memberOf, objectAt, textAt } from '../json/read-value.ts'
+import { countAt, elementsOf, memberOf, objectAt, textAt } from '../json/read-value.ts'
 import { MessagesUsage } from '../messages/response.ts'
-import { readResponsesUsage } from '../responses/response.ts'
+import { noteIncomplete, noteStatus, readResponsesUsage } from '../responses/response.ts'
 
-/** Members that have the usage or the model in responses of any format. */
+/** Members that have facts in responses of any format. */
 export const DETECT_MEMBERS = [
+  'id',
+  'responseId',
   'model',
   'modelVersion',
   'usage',
@@ -17,18 +20,50 @@ export const DETECT_MEMBERS = [
   'message',
 ]
 
-/** Finds facts in a response of unknown format: checks every known member for usage and model (decision B06). */
+/** Members that say why the model stopped. */
+const REASONS = ['stop_reason', 'stopReason', 'choices[].finish_reason', 'candidates[].finishReason']
+
+/** All members of a whole response that `readMember` reads, by path. */
+export const DETECT_PATHS = [...DETECT_MEMBERS, ...REASONS, 'object', 'status', 'incomplete_details.reason']
+
+/** Finds facts in a response of unknown format: checks every known member (decision B06). */
 export class DetectReader {
   readonly #messages = new MessagesUsage()
+  /** In other APIs, `status` is something else. */
+  #isResponse = false
 
-  read(answer: unknown, facts: LlmFacts): void {
+  /** Reads a member of a whole response. @param path in `DETECT_PATHS` */
+  readMember(path: string, value: unknown, facts: LlmFacts): void {
+    if (REASONS.includes(path)) return noteFinish(value, facts)
+    if (path === 'object') this.#isResponse = value === 'response'
+    else if (path === 'status') this.#isResponse && noteStatus(value, facts)
+    else if (path === 'incomplete_details.reason') this.#isResponse && noteIncomplete(value, facts)
+    else this.#readHolders({ [path]: value }, facts)
+  }
+
+  #readHolders(answer: unknown, facts: LlmFacts): void {
     const holders = [answer, objectAt(answer, 'response'), objectAt(answer, 'message'), objectAt(answer, 'metadata')]
     for (const holder of holders) {
       facts.responseModel = textAt(holder, 'model') ?? textAt(holder, 'modelVersion') ?? facts.responseModel
       facts.serviceTier = textAt(holder, 'service_tier') ?? facts.serviceTier
       const usage = memberOf(holder, 'usage') ?? memberOf(holder, 'usageMetadata')
       if (usage !== undefined) this.#readUsage(usage, facts)
+      // Clients choose what `metadata` has.
+      if (holder !== holders[3])
+        facts.responseId = textAt(holder, 'id') ?? textAt(holder, 'responseId') ?? facts.responseId
     }
+  }
+
+  /** Reads an event of a stream. */
+  read(event: unknown, facts: LlmFacts): void {
+    this.#readHolders(event, facts)
+    noteFinish(memberOf(memberOf(event, 'delta'), 'stop_reason') ?? memberOf(event, 'stopReason'), facts)
+    for (const choice of elementsOf(memberOf(event, 'choices'))) noteFinish(memberOf(choice, 'finish_reason'), facts)
+    for (const each of elementsOf(memberOf(event, 'candidates'))) noteFinish(memberOf(each, 'finishReason'), facts)
+    if (textAt(event, 'type')?.startsWith('response.') !== true) return
+    const response = memberOf(event, 'response')
+    noteStatus(memberOf(response, 'status'), facts)
+    noteIncomplete(memberOf(memberOf(response, 'incomplete_details'), 'reason'), facts)
   }
 
   /** The names of its members identify the format, whatever their values are. */

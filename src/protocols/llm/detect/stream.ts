@@ -10,12 +10,12 @@ import { keepItemEvent } from '../responses/keep-answer.ts'
 import { DETECT_MEMBERS, DetectReader } from './response.ts'
 
 /** Members of a stream's objects that can be large are read in part. */
-const DETECT_PATHS = DETECT_MEMBERS.flatMap((member) => {
+const EVENT_PATHS = DETECT_MEMBERS.flatMap((member) => {
   if (member !== 'response' && member !== 'message' && member !== 'metadata') return [member]
-  return ['model', 'modelVersion', 'service_tier', 'usage', 'usageMetadata'].map((name) => `${member}.${name}`)
+  return ['id', 'model', 'modelVersion', 'service_tier', 'usage', 'usageMetadata'].map((name) => `${member}.${name}`)
 }).concat('type', 'error')
 
-const MEMBERS = wantedMembers(DETECT_PATHS)
+const MEMBERS = wantedMembers(EVENT_PATHS)
 
 /** A stream of unknown format: facts are read if possible, and no events are added. */
 export class DetectStream extends DetectReader implements StreamFormat {

@@ -26,6 +26,12 @@ test.each<[vendor: string, body: string, error: object]>([
     { ...NONE, message: 'expired', type: 'ExpiredToken' },
   ],
   ['small servers', '{"error":"model is loading"}', { ...NONE, message: 'model is loading' }],
+  [
+    'a failed stream',
+    ': hello\r\nevent: error\r\ndata: {"error":{"message":"slow","type":"rate_limit_error"}}\r\n\r\ndata: [DONE]\r\n\r\n',
+    { ...NONE, message: 'slow', type: 'rate_limit_error' },
+  ],
+  ['an event that is no JSON', 'data: {"error"\n\n', { ...NONE, message: 'data: {"error"' }],
   ['load balancers', ' <html>Bad Gateway</html>\n', { ...NONE, message: '<html>Bad Gateway</html>' }],
   ['nobody', '', { ...NONE, message: 'the provider responded with status 503' }],
   ['JSON without a message', '{"ok":false}', { ...NONE, message: '{"ok":false}' }],

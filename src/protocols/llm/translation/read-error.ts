@@ -18,7 +18,7 @@ export function readError(status: number, body: Uint8Array): AnswerError {
   const text = new TextDecoder()
     .decode(body.subarray(0, MAX_MESSAGE_BYTES), { stream: body.length > MAX_MESSAGE_BYTES })
     .trim()
-  const found = readErrorObject(parse(body), status)
+  const found = readErrorObject(parse(body) ?? parseEvent(text), status)
   const message = text === '' ? `the provider responded with status ${status}` : text
   return found ?? { status, type: undefined, message, code: undefined, param: undefined }
 }
@@ -66,6 +66,14 @@ export function readReportedError(body: unknown): AnswerError {
 
 function messageOf(error: unknown): string | undefined {
   return textAt(error, 'message') ?? textAt(error, 'Message') ?? textAt(error, 'detail')
+}
+
+/** Data of the first event, for servers that answer a streamed request with a failed stream. */
+const EVENT = /^(?:(?:event|id|retry)?:[^\n]*\n)*data: ?([^\r\n]*)/
+
+function parseEvent(text: string): unknown {
+  const data = EVENT.exec(text)?.[1]
+  return data === undefined ? undefined : parse(new TextEncoder().encode(data))
 }
 
 function parse(body: Uint8Array): unknown {
