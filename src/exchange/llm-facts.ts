@@ -28,7 +28,7 @@ export interface LlmFacts extends LlmTokens {
   areTokensEstimated: boolean
   /** The vocabulary with which the gateway counted tokens itself; `none`: it had no time, and estimated them from the lengths of words. */
   countVocabulary: Vocabulary | 'none' | undefined
-  /** How a stream failed after its head: the type of the provider's error event, or why the stream broke off. */
+  /** How a response failed after its head: the type of the provider's error, that it cannot be read, or why it broke off. */
   errorType: string | undefined
   /** The code with which the provider closed the WebSocket of a session (RFC 6455, 7.1.5). */
   closeCode: number | undefined

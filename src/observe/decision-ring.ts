@@ -64,7 +64,7 @@ export interface DecisionRecord {
   translation: LlmTranslation | undefined
   /** Fields of `ai.transformations` whose expressions failed, so that they were removed from the body. */
   failedTransformations: readonly string[]
-  /** How the stream of an LLM provider failed after its head. */
+  /** How the response of an LLM provider failed after its head. */
   errorType: string | undefined
   /** Of an MCP message; the calls of its targets are `attempts`. */
   mcp: McpRecord | undefined

@@ -307,7 +307,7 @@ export const METRICS = {
   },
   llmErrors: {
     name: 'gen_ai_server_stream_errors_total',
-    help: 'Streamed LLM responses that failed after their head: they broke off, or have an error event of the provider.',
+    help: 'LLM responses that failed after their head: they broke off, have an error of the provider, or cannot be read.',
     type: 'counter',
     ...labelled(LLM_ERROR_FIELDS),
     hasCustomLabels: true,
