@@ -62,6 +62,11 @@ test('long values are in pieces, which are not copied', () => {
   expect((pieces[1] as Uint8Array).buffer).toBe(json.buffer)
 })
 
+test('a long value ends with its last piece', () => {
+  const value = valueOf(`"${'x'.repeat(2 * 65_536 - 2)}"`)
+  expect([...inPieces([value, 'b'])].map((piece) => piece.length)).toEqual([0, 65_536, 65_536, 1])
+})
+
 test.each(['\n', '\r', '\r\n'])('a long value has no line ends: %j', (end) => {
   const list = `[${end}${'1,'.repeat(40_000)}${end}2]`
   const value = valueOf(list)
