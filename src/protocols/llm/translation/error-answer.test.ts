@@ -19,6 +19,21 @@ function written(body: string, maxNative?: number): string {
 }
 const messageOf = (body: string) => (JSON.parse(body) as { error: { message: string } }).error.message
 
+test.each([
+  ['reset', 1, undefined],
+  ['cancelled', 0, 'cancelled'],
+] as const)(
+  'of an error that ends with %s, what has arrived is read unless the client has left',
+  (why, ended, aborted) => {
+    const collector = new Collector()
+    const sink = filterOf().into(collector)
+    const bytes = Buffer.from('{"message":"busy"')
+    sink.bytes(bytes, 0, bytes.length)
+    sink.abort(why)
+    expect([collector.ended, collector.aborted, collector.text.includes('busy')]).toEqual([ended, aborted, ended === 1])
+  },
+)
+
 /** An error of another API, of so many bytes. */
 const foreign = (length: number) => `{"message":"busy","rest":"${'x'.repeat(length - 28)}"}`
 
