@@ -2,6 +2,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import { expect, test } from 'vitest'
 import { ForwardingSink } from '#net/body/forwarding-sink.ts'
 import { roomFor } from '#net/testing/room-for.ts'
+import { VirtualTime } from '#test/support/virtual-time.ts'
 import { completionsForms } from '../completions/form-change.ts'
 import { Collector } from '../testing.ts'
 import { OtherForm } from './other-form.ts'
@@ -89,7 +90,7 @@ test.each([
 test.each([true, false])('a stream is wanted: %j; what cannot be used is not read to its end', (streamed) => {
   const { told, collector, push, sink } = formed(streamed, 50)
   push(streamed ? WHOLE : STREAM.replace('"a"', `"${'a'.repeat(100)}"`))
-  push('more')
+  push('more'.repeat(100))
   sink.end()
   expect([told, collector.ended]).toEqual([['llm-response-invalid', 'begun', 'cancel'], 1])
 })
@@ -102,6 +103,37 @@ test.each([true, false])('a stream is wanted: %j; a client that leaves ends ever
   push('more')
   sink.end()
   expect([told, collector.ended, collector.text]).toEqual([[], 0, ''])
+})
+
+test('what follows a complete stream is not read, and delays its end by no more than a second', async () => {
+  using time = new VirtualTime()
+  const { told, collector, push } = formed(false)
+  push(`${STREAM}data: [DONE]\n\n`)
+  push(data(ERROR))
+  await time.pass(999)
+  expect([told, collector.ended]).toEqual([[], 0])
+  await time.pass(1)
+  expect([told, collector.ended]).toEqual([['begun', 'cancel'], 1])
+  await time.pass(1000)
+  expect(collector.ended).toBe(1)
+})
+
+test('a stream may be as long as its limit', () => {
+  let length = 0
+  const counted = completionsForms.collector((more) => {
+    length += more
+    return true
+  })
+  counted.event('', Buffer.from(STREAM.slice('data: '.length)))
+  for (const [limit, status] of [
+    [length, undefined],
+    [length - 1, 502],
+  ] as const) {
+    const { filter, sink, push } = formed(false, limit)
+    push(STREAM)
+    sink.end()
+    expect(filter.refusal?.status).toBe(status)
+  }
 })
 
 const LONG = JSON.stringify({

@@ -82,7 +82,6 @@ export class OtherForm implements AnswerFilter {
       cancelled: () => {
         this.#isOver = true
       },
-      unusable: (what) => this.#refuseUnusable(what),
       cut: (why) => this.#refuse(502, CUT, { ...brokenStream(why), cut: undefined }, why),
       isOver: () => this.#isOver,
       whenOver,
@@ -149,7 +148,6 @@ interface Results {
   found(collected: Collected): void
   /** Without one. */
   foundWhole(response: JsonValue): Steps<void>
-  unusable(what: string): void
   cut(why: Abort | 'incomplete'): void
   /** @param isEarly the provider has not ended its response */
   finish(isEarly: boolean): void
@@ -212,8 +210,8 @@ class StreamSink extends FormSink {
   readonly #events: SseEvents
   readonly #collector: StreamCollector
   #kept = 0
-  #isFound = false
-  #isUnusable = false
+  /** What the stream is, once it is known. */
+  #found: Collected['kind'] | undefined
   #tail: { cancel(): void } | undefined
 
   constructor(sink: BodySink, forms: FormChange, { claim, maxBytes }: Limits, results: Results) {
@@ -230,38 +228,34 @@ class StreamSink extends FormSink {
   }
 
   protected push(buffer: Buffer, start: number, end: number): void {
-    if (this.#isFound) return
+    if (this.#found !== undefined) return
     this.#events.push(buffer, start, end)
-    if (!this.#isFound || this.results.isOver()) return
-    if (this.#isUnusable) return this.results.finish(true)
+    if (this.#found === undefined || this.results.isOver()) return
+    if (this.#found === 'unusable') return this.results.finish(true)
     this.#tail = clock.after(TAIL_MS, () => this.results.finish(true))
     this.results.whenOver(() => this.#tail?.cancel())
   }
 
   protected close(why: Abort | 'incomplete'): undefined {
     this.#tail?.cancel()
-    if (!this.#isFound) this.#events.end()
+    if (this.#found === undefined) this.#events.end()
     // A complete answer is one, however its stream ends.
-    if (!this.#isFound) this.#take(this.#collector.end())
-    if (!this.#isFound) this.results.cut(why)
+    if (this.#found === undefined) this.#take(this.#collector.end())
+    if (this.#found === undefined) this.results.cut(why)
   }
 
   #read(name: string, data: Uint8Array): void {
-    if (!this.#isFound) this.#take(this.#collector.event(name, data))
+    if (this.#found === undefined) this.#take(this.#collector.event(name, data))
   }
 
   #take(collected: Collected | undefined): void {
     if (collected === undefined) return
-    this.#isFound = true
-    this.#isUnusable = collected.kind === 'unusable'
+    this.#found = collected.kind
     this.results.found(collected)
   }
 
   #refuseLong(): void {
-    if (this.#isFound) return
-    this.#isFound = true
-    this.results.unusable('an event of the stream is too large')
-    this.results.finish(true)
+    if (this.#found === undefined) this.#take({ kind: 'unusable', what: 'an event of the stream is too large' })
   }
 }
 
