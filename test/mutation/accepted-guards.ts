@@ -150,6 +150,8 @@ const DIVIDING: readonly Accepted[] = [
       ['if (pace.after(WORK_PER_TEXT + length / COMPARED_PER_WORK)) yield', '+', '-'],
     ],
   ),
+  ...dividing('service-contents', ['content.length']),
+  ...dividing('spread-mask', ['WORK_PER_TEXT'], [['const WORK_PER_TEXT = 4', '4', '(4 + 1)']]),
   ...dividing(
     'many-texts',
     ['WORK_PER_TEXT + text.length / LOOKED_THROUGH', 'text.length', '1'],
@@ -308,9 +310,18 @@ export const ACCEPTED_GUARDS: readonly Accepted[] = [
   ]),
   ...entriesOf('run-guards', 'only speed: one question has no other that could end it', [
     ['const needless = together.length > 1 ? new AbortController() : undefined', '>', '>='],
+    ['const needless = together.length > 1 ? new AbortController() : undefined', 'together.length > 1', 'true'],
   ]),
   ...entriesOf('spread-mask', 'only speed: what is not compared in parts is compared by characters', [
+    ['const part = (text: string) => text.slice(text.length - length - PART, text.length - length)', '-', '+'],
     [STARTS_LINE, '<=', '<'],
+    [STARTS_LINE, '<=', '>'],
+    [
+      STARTS_LINE,
+      'length + PART <= most && one.slice(length, length + PART) === other.slice(length, length + PART)',
+      'false',
+    ],
+    ['const PART = 4096', '4096', '(4096 + 1)'],
     [ENDS_LINE, '<=', '<'],
     [ENDS_LINE, 'length + PART <= most && part(one) === part(other)', 'false'],
   ]),

@@ -39,6 +39,16 @@ test('what long texts have in common stays', () => {
   expect(one[0]!.text).toBe('a'.repeat(8500))
 })
 
+test.each([
+  ['at their start', `secret${'a'.repeat(9000)}`, `<S>${'a'.repeat(9000)}`],
+  ['at their end', `${'a'.repeat(9000)}secret`, `${'a'.repeat(9000)}<S>`],
+  ['but for one part', `${'s'.repeat(9000)}${'a'.repeat(5000)}`, `${'*'.repeat(9000)}${'a'.repeat(5000)}`],
+])('long texts that differ %s', (_, before, after) => {
+  const one = [{ text: before, canChange: true }]
+  expect(spread(one, { separator: '', covered: '' }, after)).toBe(true)
+  expect(one[0]!.text === after).toBe(true)
+})
+
 test('what long texts do not have in common changes', () => {
   const texts = ['s', 'e'].map((letter) => ({ text: letter.repeat(5000), canChange: true }))
   const after = `${'s'.repeat(4900)}${'x'.repeat(10_000)}`
