@@ -90,16 +90,17 @@ test('guards are in the order of the list, with their services', () => {
     `${guard.phase} ${guard.index} ${guard.kind}`,
     guard.kind === 'regex' ? guard.rules.map(({ label }) => label).join() : guard.service.destination,
     guard.refusal.status,
+    guard.kind !== 'regex' && guard.service.masks,
   ])
   const own = 'ProxyBackend/default/ProxyPolicy:test:'
   expect(shown).toEqual([
-    ['request 0 regex', 'matches[0],matches[1]', 403],
-    ['request 1 webhook', 'ProxyBackend/default/judge', 403],
-    ['request 2 moderationEndpoint', `${own}.promptGuard.request[2].moderationEndpoint`, 403],
-    ['request 3 guardrailsServiceOne', `${own}.promptGuard.request[3].guardrailsServiceOne`, 403],
-    ['request 4 guardrailsServiceTwo', `${own}.promptGuard.request[4].guardrailsServiceTwo`, 403],
-    ['response 0 webhook', 'ProxyBackend/default/judge', 418],
-    ['response 1 regex', 'Ssn', 403],
+    ['request 0 regex', 'matches[0],matches[1]', 403, false],
+    ['request 1 webhook', 'ProxyBackend/default/judge', 403, true],
+    ['request 2 moderationEndpoint', `${own}.promptGuard.request[2].moderationEndpoint`, 403, false],
+    ['request 3 guardrailsServiceOne', `${own}.promptGuard.request[3].guardrailsServiceOne`, 403, true],
+    ['request 4 guardrailsServiceTwo', `${own}.promptGuard.request[4].guardrailsServiceTwo`, 403, false],
+    ['response 0 webhook', 'ProxyBackend/default/judge', 418, true],
+    ['response 1 regex', 'Ssn', 403, false],
   ])
   expect(request[0]).toMatchObject({ rejects: true })
   expect([request[0], response[0], response[1]].map((guard) => guard!.refusal.body)).toEqual([
@@ -172,6 +173,14 @@ test('what a guard can run with is a warning', () => {
     'invalid-identifier: warning',
     'invalid-identifier: warning',
     'no-effect: warning',
+  ])
+})
+
+test('a guardrail in another region is named with both regions', () => {
+  const identifier = ARN.replace('us-east-1', 'eu-west-1')
+  const ai = { promptGuard: guards({ request: [one({ identifier })] }) }
+  expect(compile({ provider: { providerOne: {} } }, { ai }).messages).toEqual([
+    '.promptGuard.request[0].guardrailsServiceOne.identifier is a guardrail in eu-west-1, which the service in us-east-1 does not have',
   ])
 })
 

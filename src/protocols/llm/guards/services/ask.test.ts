@@ -1,7 +1,7 @@
 import { gzipSync } from 'node:zlib'
 import { expect, test } from 'vitest'
 import { clock } from '#base/clock.ts'
-import type { CallFailure } from '#exchange/call.ts'
+import { CallError, type CallFailure } from '#exchange/call.ts'
 import { VirtualTime } from '#test/support/virtual-time.ts'
 import { ask } from './ask.ts'
 import { around, type FakeAnswer, fakeCall } from './testing.ts'
@@ -53,6 +53,14 @@ test.each<[what: string, answer: FakeAnswer | CallFailure, verdict: object]>([
   ],
   ['a refused text', { status: 400, body: { error: SECRET } }, sparing('the service answered 400')],
   ['a text that is too long', { status: 413 }, sparing('the service answered 413')],
+  ['a text that it cannot process', { status: 422 }, sparing('the service answered 422')],
+  ['the last status of success', { status: 299, body: {} }, { kind: 'pass' }],
+  ['the first one that is none', { status: 300, body: {} }, failed('the service answered 300')],
+  [
+    'a key twice',
+    { body: '{"action":1,"action":2}' },
+    failed('the answer of the service has a key twice, or is nested too deeply'),
+  ],
   ['a wrong key', { status: 401, body: {} }, failed('the service answered 401')],
   ['a limit', { status: 429, body: {} }, failed('the service answered 429')],
   ['a fault', { status: 500, body: { action: {} } }, failed('the service answered 500')],
@@ -91,6 +99,8 @@ test.each([
 test.each([
   [{ 'x-amzn-requestid': '1c0f-22', 'x-request-id': 'other' }, '1c0f-22'],
   [{ 'x-request-id': 'req_853047ee45d5' }, 'req_853047ee45d5'],
+  [{ 'request-id': 'req_1' }, 'req_1'],
+  [{ 'x-goog-request-id': 'g-1' }, 'g-1'],
   [{ 'x-request-id': 'a'.repeat(128) }, 'a'.repeat(128)],
   [{ 'x-request-id': 'a'.repeat(129) }, undefined],
   [{ 'x-request-id': `id of ${SECRET}` }, undefined],
@@ -101,6 +111,36 @@ test.each([
   expect(verdict.requestId).toBe(requestId)
   const { verdict: failure } = await verdictOf({ status: 500, headers })
   expect(failure.requestId).toBe(requestId)
+})
+
+test('asks for JSON that is not compressed, with the headers of the service', async () => {
+  const { call, asked } = fakeCall(() => ({ body: {} }))
+  const headers = [['x-team', 'blue']] as const
+  await ask({ destination: 'k', path: '/', headers, body: {} }, around(call), () => ({ kind: 'pass' }))
+  expect(asked[0]!.headers).toEqual({
+    'x-team': 'blue',
+    'content-type': 'application/json',
+    accept: 'application/json',
+    'accept-encoding': 'identity',
+  })
+})
+
+test('a failed call says why', async () => {
+  const call = () => Promise.reject(new CallError('connect-failed', 'ECONNREFUSED'))
+  const question = { destination: 'k', path: '/', body: {} }
+  expect(await ask(question, around(call), () => ({ kind: 'pass' }))).toEqual(failed('connect-failed (ECONNREFUSED)'))
+})
+
+test('the body of an error is given up', async () => {
+  const { call } = fakeCall(() => ({ status: 500 }))
+  let returned = 0
+  const watched: typeof call = async (destination, request) => {
+    const next = () => Promise.resolve({ done: true as const, value: undefined })
+    const body = { [Symbol.asyncIterator]: () => ({ next, return: () => next().finally(() => returned++) }) }
+    return { ...(await call(destination, request)), body }
+  }
+  await ask({ destination: 'k', path: '/', body: {} }, around(watched), () => ({ kind: 'pass' }))
+  expect(returned).toBe(1)
 })
 
 test('asks for as long as the request has time', async () => {
@@ -123,12 +163,16 @@ test('a question in which the time of the request runs out tells nothing about t
   expect(time).toBeDefined()
   let now = 0
   clock.monotonic = () => now
-  const { call } = fakeCall(() => {
+  const { call, asked } = fakeCall(() => {
     now = 100
     return 'timeout'
   })
   const read = () => ({ kind: 'pass' as const })
   const question = { destination: 'k', path: '/', body: {} }
+  expect(await ask(question, around(call, { untilMs: 0 }), read)).toEqual(
+    sparing('the guards of the request took too long together'),
+  )
+  expect(asked).toEqual([])
   expect(await ask(question, around(call, { untilMs: 100 }), read)).toEqual(
     sparing('the guards of the request took too long together'),
   )

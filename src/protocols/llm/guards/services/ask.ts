@@ -45,9 +45,7 @@ export async function ask(
       maxDeadlineMs,
       signal,
     })
-    const verdict = await readAnswer(response, read)
-    const requestId = requestIdOf(response)
-    return requestId === undefined ? verdict : { ...verdict, requestId }
+    return { ...(await readAnswer(response, read)), requestId: requestIdOf(response) }
   } catch (error) {
     if (!(error instanceof CallError)) throw error
     // `explain` shows what would happen if the service let the texts pass.

@@ -16,7 +16,7 @@ const PASS: ServiceVerdict = { kind: 'pass' }
 const OPEN = { kind: 'failed', detail: 'the service failed 5 times in a row; it is asked again soon' }
 
 function circuit() {
-  const state = { verdict: DOWN, asked: 0 }
+  const state = { verdict: DOWN, asked: 0, answered: Promise.resolve() }
   const service = withCircuit({
     kind: 'webhook',
     destination: 'k',
@@ -24,7 +24,7 @@ function circuit() {
     async judge() {
       state.asked++
       const { verdict } = state
-      await Promise.resolve()
+      await state.answered
       return verdict
     },
   })
@@ -49,6 +49,26 @@ test('after five failures in a row, one probe a second is asked', async () => {
   expect(state.asked).toBe(9)
 })
 
+test('probes begin a second after the fifth failure, and each is asked a second after the one before', async () => {
+  const { state, judge } = circuit()
+  for (let each = 0; each < 4; each++) await judge()
+  await time.pass(900)
+  await judge()
+  await time.pass(999)
+  expect(await judge()).toEqual(OPEN)
+  await time.pass(1)
+  const answer = Promise.withResolvers<void>()
+  state.answered = answer.promise
+  const probe = judge()
+  await time.pass(500)
+  answer.resolve()
+  expect(await probe).toEqual(DOWN)
+  await time.pass(499)
+  expect(await judge()).toEqual(OPEN)
+  await time.pass(1)
+  expect(await judge()).toEqual(DOWN)
+})
+
 test('a verdict in between begins the row again', async () => {
   const { state, judge } = circuit()
   for (let each = 0; each < 4; each++) await judge()
@@ -62,7 +82,7 @@ test('a verdict in between begins the row again', async () => {
 
 test('clients that leave, texts that the service refuses, and requests without time left are no failures of the service', async () => {
   const { state, judge } = circuit()
-  for (let each = 0; each < 9; each++) await judge({ signal: AbortSignal.abort() })
+  for (let each = 0; each < 9; each++) expect(await judge({ signal: AbortSignal.abort() })).toEqual(DOWN)
   state.verdict = SPARED
   for (let each = 0; each < 9; each++) expect(await judge()).toEqual(SPARED)
   expect(state.asked).toBe(18)

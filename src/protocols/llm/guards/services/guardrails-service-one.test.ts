@@ -107,9 +107,44 @@ test('long texts are several calls, whose masks make up the texts again', async 
   expect(asked.flatMap(({ body }) => texts(body)).every((text) => text.isWellFormed())).toBe(true)
 })
 
-test('the first call that rejects or fails ends them', async () => {
-  const { call, asked } = fakeCall(() => ({ status: 429 }))
-  const verdict = await guardrailsServiceOne(SETTINGS).judge(question(['word '.repeat(20_000)]), around(call))
-  expect(verdict).toEqual({ kind: 'failed', detail: 'the service answered 429' })
+test.each([
+  [{ status: 429 }, { kind: 'failed', detail: 'the service answered 429' }],
+  [{ body: intervenes([]) }, { kind: 'reject' }],
+])('the first call that rejects or fails ends them: %j', async (answer, verdict) => {
+  const { call, asked } = fakeCall(() => answer)
+  const service = guardrailsServiceOne(SETTINGS)
+  expect(await service.judge(question(['word '.repeat(20_000)]), around(call))).toEqual(verdict)
   expect(asked).toHaveLength(1)
+})
+
+test.each<[lengths: number[], calls: number[][]]>([
+  [[], []],
+  [[0], []],
+  [[25_000], [[25_000]]],
+  [[25_001], [[25_000], [1]]],
+  [
+    [24_999, 1, 1],
+    [[24_999, 1], [1]],
+  ],
+  [
+    [25_000, 1, 1],
+    [[25_000], [1, 1]],
+  ],
+  [
+    [25_000, 24_999, 1],
+    [[25_000], [24_999, 1]],
+  ],
+])('texts of %j characters are sent in calls with %j', async (lengths, calls) => {
+  const { call, asked } = fakeCall(() => ({ body: passes() }))
+  const texts = lengths.map((length) => 'x'.repeat(length))
+  expect(await guardrailsServiceOne(SETTINGS).judge(question(texts), around(call))).toEqual({ kind: 'pass' })
+  const sent = asked.map(({ body }) => (body as { content: { text: { text: string } }[] }).content)
+  expect(sent.map((content) => content.map(({ text }) => text.text.length))).toEqual(calls)
+})
+
+test('the verdict of a text that passes has the id of the last call', async () => {
+  let id = 0
+  const { call } = fakeCall(() => ({ headers: { 'x-amzn-requestid': `${++id}` }, body: passes() }))
+  const service = guardrailsServiceOne(SETTINGS)
+  expect(await service.judge(question(['x'.repeat(25_001)]), around(call))).toEqual({ kind: 'pass', requestId: '2' })
 })

@@ -53,7 +53,7 @@ function* batches(contents: readonly string[]): Generator<readonly Part[]> {
   let length = 0
   for (const [message, content] of contents.entries()) {
     for (const text of content === '' ? [] : splitText(content, MAX_LENGTH)) {
-      if (length > 0 && length + text.length > MAX_LENGTH) {
+      if (length + text.length > MAX_LENGTH) {
         yield batch
         batch = []
         length = 0

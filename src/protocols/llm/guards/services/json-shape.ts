@@ -27,7 +27,7 @@ export function anywhere(value: unknown, name: string, is: (found: unknown) => b
     if (typeof next !== 'object' || next === null) continue
     for (const [key, inner] of Object.entries(next)) {
       if (key === name && inner !== null && is(inner)) return true
-      if (typeof inner === 'object' && inner !== null) open.push(inner)
+      open.push(inner)
     }
   }
   return false

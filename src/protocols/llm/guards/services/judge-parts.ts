@@ -5,16 +5,14 @@ const AT_ONCE = 4
 
 /**
  * Judges parts one after the other, some at a time. After the first verdict in order that is not a pass, the other questions end.
- * @returns that verdict; otherwise the last one
+ * @returns that verdict; otherwise the last one, or a pass if there is no part
  */
 export async function judgeParts<Part>(
   parts: readonly Part[],
   around: GuardSurroundings,
   judge: (part: Part, around: GuardSurroundings) => Promise<ServiceVerdict>,
 ): Promise<ServiceVerdict> {
-  const [only] = parts
-  if (only === undefined) return { kind: 'pass' }
-  if (parts.length === 1) return judge(only, around)
+  if (parts.length === 1) return judge(parts[0]!, around)
   const needless = new AbortController()
   const ended = { ...around, signal: AbortSignal.any([around.signal, needless.signal]) }
   let verdict: ServiceVerdict = { kind: 'pass' }

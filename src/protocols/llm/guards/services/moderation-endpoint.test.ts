@@ -59,4 +59,6 @@ test('many and long texts are several calls; a flag in any of them rejects', asy
   expect(asked.map(({ body }) => inputs(body).length)).toEqual([32, 8])
   expect(await moderationEndpoint('k').judge(question([long]), around(call))).toEqual({ kind: 'reject' })
   expect(inputs(asked[2]!.body).every(({ length }) => length <= 10_000)).toBe(true)
+  await moderationEndpoint('k').judge(question(['x'.repeat(10_000), 'y'.repeat(10_001)]), around(call))
+  expect(inputs(asked[3]!.body).map(({ length }) => length)).toEqual([10_000, 10_000, 257])
 })

@@ -44,7 +44,7 @@ export type ServiceVerdict = (
   | FailedVerdict
 ) & {
   /** The id under which the service knows the request. */
-  readonly requestId?: string
+  readonly requestId?: string | undefined
 }
 
 export interface FailedVerdict {

@@ -99,7 +99,12 @@ test('forwards all values of a header of which one matches', async () => {
     ['Connection', 'keep-alive'],
     ['Content-Type', 'application/json'],
     ['Content-Length', '12'],
+    ['Accept', '*/*'],
     ['Accept-Encoding', 'gzip'],
+    ['Expect', '100-continue'],
+    ['Host', 'gateway.example'],
+    ['Proxy-Authenticate', 'Basic'],
+    ['Proxy-Authorization', 'Basic eA=='],
   ] as const
   for (const [name, value] of fields) head.append(name, value)
   const header = (name: string, matches: ForwardedHeader['matches'] = () => true) => ({ name, matches })
@@ -116,6 +121,6 @@ test('forwards all values of a header of which one matches', async () => {
   expect(await sent(header('x-team', (value) => value === 'green'))).toEqual([])
   expect(await sent(header('x-name', (value) => value === 'Müller'))).toEqual([['x-name', 'M\u00c3\u00bcller']])
   expect(await sent(header('authorization'))).toEqual([['authorization', 'Bearer caller']])
-  const never = ['connection', 'content-type', 'content-length', 'accept-encoding', 'host']
+  const never = fields.slice(5).map(([name]) => name.toLowerCase())
   expect(await sent(...never.map((name) => header(name)))).toEqual([])
 })
