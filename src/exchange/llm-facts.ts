@@ -22,8 +22,8 @@ export interface LlmFacts extends LlmTokens {
   timeToFirstTokenMs: number | undefined
   /** Set if the provider speaks another dialect than the client. */
   readonly translation: LlmTranslation | undefined
-  /** Fields of `transformations` whose expressions failed, so that they were removed (decision B102). */
-  readonly failedTransformations: readonly string[]
+  /** Fields that were set, and that `transformations` removed because their expressions failed (decision B102). */
+  readonly removedFields: readonly string[]
   /** Counts of tokens are estimates of the gateway, because the provider reported none, or not all. */
   areTokensEstimated: boolean
   /** The vocabulary with which the gateway counted tokens itself; `none`: it had no time, and estimated them from the lengths of words. */
@@ -110,7 +110,7 @@ export const NO_LLM: Readonly<LlmFacts> = {
   serviceTier: undefined,
   timeToFirstTokenMs: undefined,
   translation: undefined,
-  failedTransformations: [],
+  removedFields: [],
   areTokensEstimated: false,
   countVocabulary: undefined,
   errorType: undefined,

@@ -62,8 +62,8 @@ export interface DecisionRecord {
   outputTokens: number
   /** The request was translated between dialects of LLM providers. */
   translation: LlmTranslation | undefined
-  /** Fields of `ai.transformations` whose expressions failed, so that they were removed from the body. */
-  failedTransformations: readonly string[]
+  /** Fields that `ai.transformations` removed from the body, because their expressions failed. */
+  removedFields: readonly string[]
   /** How the response of an LLM provider failed after its head. */
   errorType: string | undefined
   /** Of an MCP message; the calls of its targets are `attempts`. */

@@ -48,7 +48,7 @@ export interface RareFacts {
   readonly inputTokens: number
   readonly outputTokens: number
   readonly translation: LlmTranslation | undefined
-  readonly failedTransformations: readonly string[]
+  readonly removedFields: readonly string[]
   readonly errorType: string | undefined
   readonly mcp: KeptMcp | undefined
   readonly a2a: A2aFacts | undefined
@@ -73,7 +73,7 @@ export const NOTHING_RARE: RareFacts = {
   inputTokens: 0,
   outputTokens: 0,
   translation: undefined,
-  failedTransformations: NONE,
+  removedFields: NONE,
   errorType: undefined,
   mcp: undefined,
   a2a: undefined,

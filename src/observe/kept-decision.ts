@@ -101,7 +101,7 @@ function rareFacts(ended: Ended, bodyBytes: number): RareFacts {
     inputTokens: llm?.inputTokens ?? 0,
     outputTokens: llm?.outputTokens ?? 0,
     translation: llm?.translation,
-    failedTransformations: llm?.failedTransformations ?? NONE,
+    removedFields: llm?.removedFields ?? NONE,
     errorType: llm?.errorType,
     mcp: mcp && keptMcp(mcp),
     a2a: exchange.a2a,

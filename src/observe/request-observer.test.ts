@@ -167,7 +167,7 @@ verifies('service/metrics', 'a request: line, metrics and record', () => {
       inputTokens: 0,
       outputTokens: 0,
       translation: undefined,
-      failedTransformations: [],
+      removedFields: [],
       errorType: undefined,
     },
   ])

@@ -178,9 +178,9 @@ for (const [name, shown, lines] of cases) {
   })
 }
 
-test('why lists transformations that failed', () => {
-  const lines = formatRecord(record({}, { failedTransformations: ['max_tokens', 'n'] })).map(textOf)
-  expect(lines).toContain('failed    transformations of max_tokens, n')
+test('why lists fields that transformations removed', () => {
+  const lines = formatRecord(record({}, { removedFields: ['max_tokens', 'n'] })).map(textOf)
+  expect(lines).toContain('removed   max_tokens, n')
 })
 
 test('why lists what a translation left out', () => {

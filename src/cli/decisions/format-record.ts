@@ -71,17 +71,13 @@ function placeLines(record: DescribedRecord): Line[] {
     ['client', client],
     ['consumer', consumer],
     ['model', modelText(record)],
-    ['failed', failedText(record)],
+    ['removed', record.removedFields.join(', ')],
     ['left out', record.translation?.dropped.join(', ')],
     ['tokens', tokensText(record)],
     ['mcp', mcpText(record)],
     ['guards', guardText(record)],
     ['trace', traceId],
   ].flatMap(([name, text]) => (!text ? [] : [named(name!, text!)]))
-}
-
-function failedText({ failedTransformations: failed }: DescribedRecord): string {
-  return failed.length === 0 ? '' : `transformations of ${failed.join(', ')}`
 }
 
 function tokensText({ inputTokens, outputTokens }: DescribedRecord): string {

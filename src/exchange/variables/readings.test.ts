@@ -79,7 +79,7 @@ function everything(): Exchange {
     responseModel: 'fast-1',
     streaming: true,
     translation: undefined,
-    failedTransformations: [],
+    removedFields: [],
     areTokensEstimated: false,
     countVocabulary: undefined,
     errorType: undefined,

@@ -7,7 +7,7 @@ import { compileRules } from './guards/rules/compile-rules.ts'
 
 const facts = { ...NO_LLM, provider: 'aws.bedrock', requestModel: 'm' }
 
-test('explain shows the type, the provider, what a translation lost, and what failed', () => {
+test('explain shows the type, the provider, what a translation lost, and what was removed', () => {
   expect(describeLlm(undefined, undefined, [])).toEqual(['llm       no route type'])
   expect(describeLlm('Messages', undefined, [])).toEqual(['llm       Messages'])
   expect(describeLlm('Passthrough', { ...facts, requestModel: '' }, [])).toEqual([
@@ -19,9 +19,9 @@ test('explain shows the type, the provider, what a translation lost, and what fa
     '          translated from completions to converse',
     '          left out: n, messages[0].name',
   ])
-  expect(describeLlm('Completions', { ...facts, failedTransformations: ['n', 'user'] }, [])).toEqual([
+  expect(describeLlm('Completions', { ...facts, removedFields: ['n', 'user'] }, [])).toEqual([
     'llm       Completions to aws.bedrock, model m',
-    '          transformations that failed: n, user',
+    '          removed, because their transformations failed: n, user',
   ])
 })
 

@@ -15,7 +15,7 @@ export function describeLlm(
 ): readonly string[] {
   if (type === undefined) return ['llm       no route type']
   if (facts === undefined) return [`llm       ${type}`]
-  const { provider, requestModel, translation, failedTransformations: failed } = facts
+  const { provider, requestModel, translation, removedFields: removed } = facts
   const model = requestModel === '' ? '' : `, model ${requestModel}`
   const lines = [`llm       ${type} to ${provider}${model}`]
   if (translation !== undefined) {
@@ -23,7 +23,7 @@ export function describeLlm(
     lines.push(`${INDENT}translated from ${from} to ${to}`)
     if (dropped.length > 0) lines.push(`${INDENT}left out: ${dropped.join(', ')}`)
   }
-  if (failed.length > 0) lines.push(`${INDENT}transformations that failed: ${failed.join(', ')}`)
+  if (removed.length > 0) lines.push(`${INDENT}removed, because their transformations failed: ${removed.join(', ')}`)
   if (isGuardedFormat(type)) for (const guard of guards) lines.push(INDENT + describeResponseGuard(guard))
   return lines
 }

@@ -30,8 +30,8 @@ export function compileBodySettings(
 
 export interface ChangedBody {
   readonly body: Uint8Array
-  /** Fields whose expressions failed. */
-  readonly failed: readonly string[]
+  /** Fields that were set, and whose expressions failed. */
+  readonly removed: readonly string[]
 }
 
 /** Members that the settings set. */
@@ -49,17 +49,17 @@ function toJson({ field, value }: FieldValueSpec): readonly [string, string] {
  * cannot be computed, the value of the client must not pass. A member with value null counts as set.
  */
 export function applyBodySettings(settings: BodySettings, members: Members, exchange: Exchange): ChangedBody {
-  const failed: string[] = []
+  const removed: string[] = []
   const edits = new Map<string, string | undefined>()
   for (const [field, json] of settings.overrides) edits.set(field, json)
   for (const [field, expression] of settings.transformations) {
     const result = expression.json(exchange)
+    if (result === undefined && (edits.has(field) || findField(members, field) >= 0)) removed.push(field)
     edits.set(field, result === undefined ? undefined : JSON.stringify(result))
-    if (result === undefined) failed.push(field)
   }
   for (const [field, json] of settings.defaults) {
     const isSet = edits.has(field) ? edits.get(field) !== undefined : findField(members, field) >= 0
     if (!isSet) edits.set(field, json)
   }
-  return { body: editMembers(members, edits), failed }
+  return { body: editMembers(members, edits), removed }
 }

@@ -164,10 +164,11 @@ test('a transformation that fails removes the field, and is recorded', () => {
   }
   const given = { ai, results: { works: 5 } }
   const { text, facts } = sent('{"model":"m","max_tokens":9999}', given)
-  expect([text, facts?.failedTransformations]).toEqual(['{"model":"m","n":5}', ['max_tokens']])
-  expect(sent('{"model":"m"}', { ai: { defaults: [{ field: 'n', value: 1 }] } }).facts?.failedTransformations).toEqual(
-    [],
-  )
+  expect([text, facts?.removedFields]).toEqual(['{"model":"m","n":5}', ['max_tokens']])
+  expect(sent('{"model":"m"}', given).facts?.removedFields).toEqual([])
+  const overridden = { ...given, ai: { ...ai, overrides: [{ field: 'max_tokens', value: 1 }] } }
+  expect(sent('{"model":"m"}', overridden).facts?.removedFields).toEqual(['max_tokens'])
+  expect(sent('{"model":"m"}', { ai: { defaults: [{ field: 'n', value: 1 }] } }).facts?.removedFields).toEqual([])
 })
 
 test('a field whose transformation fails is removed wherever it stands', () => {

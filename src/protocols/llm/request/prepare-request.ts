@@ -259,8 +259,8 @@ function prepareTyped(
   }
   const finish = (final: Uint8Array | Refusal): PreparedRequest | Promise<PreparedRequest> => {
     if ('kind' in final) return final
-    const failedTransformations = changed?.failed ?? NONE
-    const call = { ...chosen.facts, streaming, request: new SentRequest(type, members, final), failedTransformations }
+    const removedFields = changed?.removed ?? NONE
+    const call = { ...chosen.facts, streaming, request: new SentRequest(type, members, final), removedFields }
     if (!sends) return runForBody(final, prepareCount(type, final, buildFacts(provider, type, call)))
     const sent = { provider, type, conversion, isNative, model, hidesUsage, asksStream }
     return prepareSent(sent, call, final, exchange, input)
