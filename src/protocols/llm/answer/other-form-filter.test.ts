@@ -21,6 +21,7 @@ class Inner extends ForwardingSink {
 
 function formed(streamed: boolean, maxBytes = 1000) {
   const told: string[] = []
+  const stops: (() => void)[] = []
   const collector = new Collector()
   const inner = new Inner(collector)
   const filter = new OtherForm({
@@ -29,7 +30,9 @@ function formed(streamed: boolean, maxBytes = 1000) {
     inner: { changesLength: false, into: () => inner },
     secret: () => undefined,
     failed: (type) => told.push(type),
-    whenOver: () => {},
+    whenOver: (stop) => {
+      stops.push(stop)
+    },
   })
   filter.whenBegun(() => told.push('begun'))
   filter.whenOver(() => told.push('cancel'))
@@ -38,7 +41,7 @@ function formed(streamed: boolean, maxBytes = 1000) {
     const bytes = Buffer.from(text)
     sink.bytes(bytes, 0, bytes.length)
   }
-  return { told, collector, inner, filter, sink, push }
+  return { told, stops, collector, inner, filter, sink, push }
 }
 
 const data = (event: object) => `data: ${JSON.stringify(event)}\n\n`
@@ -116,6 +119,17 @@ test('what follows a complete stream is not read, and delays its end by no more 
   expect([told, collector.ended]).toEqual([['begun', 'cancel'], 1])
   await time.pass(1000)
   expect(collector.ended).toBe(1)
+})
+
+test.each(['its end', 'the end of the request'])('after %s nothing waits for a complete stream', async (what) => {
+  using time = new VirtualTime()
+  const { stops, collector, sink, push } = formed(false)
+  push(`${STREAM}data: [DONE]\n\n`)
+  if (what === 'its end') sink.end()
+  else for (const stop of stops) stop()
+  const { ended } = collector
+  await time.pass(1000)
+  expect([collector.ended, ended]).toEqual(what === 'its end' ? [1, 1] : [0, 0])
 })
 
 test('a stream may be as long as its limit', () => {

@@ -232,8 +232,9 @@ class StreamSink extends FormSink {
     this.#events.push(buffer, start, end)
     if (this.#found === undefined || this.results.isOver()) return
     if (this.#found === 'unusable') return this.results.finish(true)
-    this.#tail = clock.after(TAIL_MS, () => this.results.finish(true))
-    this.results.whenOver(() => this.#tail?.cancel())
+    const tail = clock.after(TAIL_MS, () => this.results.finish(true))
+    this.#tail = tail
+    this.results.whenOver(() => tail.cancel())
   }
 
   protected close(why: Abort | 'incomplete'): undefined {

@@ -66,7 +66,7 @@ export class ResponseCollector implements StreamCollector {
     if (BEGINS.has(name)) return undefined
     const event = parseDocument(data)
     if (!(event instanceof JsonValue)) return undefined
-    const type = name === '' ? (event.get('type')?.text ?? '') : name
+    const type = name || (event.get('type')?.text ?? name)
     const response = event.get('response')
     if (ERROR.test(type)) return { kind: 'error', error: parseJson(decodeText((response ?? event).json)) }
     if (LAST.test(type) && response !== undefined) return this.#whole(response, type === 'response.completed')

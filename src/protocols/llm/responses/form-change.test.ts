@@ -190,6 +190,17 @@ test.each<[what: string, response: object]>([
   expect(facts.answer?.completion).toEqual(['Ö "n" 1.0', 'no'])
 })
 
+test('events are known by their lines alone, or by their types', () => {
+  const response = { n: 1, output: [{ id: 'a' }] }
+  for (const stream of [
+    `event: response.completed\ndata: ${JSON.stringify({ response })}\n\n`,
+    `event: response.completed\ndata: ${JSON.stringify({ type: 'own', response })}\n\n`,
+    sse({ type: 'response.completed', response }),
+  ]) {
+    expect(JSON.parse(collected(responsesForms, sse({ n: 1 }) + stream))).toEqual(response)
+  }
+})
+
 test('items keep the numbers and the order of the provider', () => {
   const item = (id: string, index: number) =>
     `data: {"type":"response.output_item.done","output_index":${index},"item":{"id":"${id}","n":12345678901234567890}}\n\n`
@@ -228,6 +239,48 @@ test('the end of an incomplete response leaves its last item incomplete', () => 
   ]
   const content = [{ type: 'output_text', annotations: [], text: 'Hello' }]
   expect(outputOf(events.map(sse).join(''))).toEqual([{ id: 'm', type: 'message', status: 'incomplete', content }])
+})
+
+test.each<[event: string, item: object, member: string]>([
+  ['function_call_arguments', { type: 'function_call', arguments: '' }, 'arguments'],
+  ['mcp_call_arguments', { type: 'mcp_call', arguments: '' }, 'arguments'],
+  ['custom_tool_call_input', { type: 'custom_tool_call', input: '' }, 'input'],
+  ['code_interpreter_call_code', { type: 'code_interpreter_call', code: null }, 'code'],
+])('%s is a member of its item', (event, item, member) => {
+  const piece = (state: string, more: object) => ({ type: `response.${event}.${state}`, output_index: 0, ...more })
+  const stream = (...events: readonly object[]) =>
+    [
+      { type: 'response.output_item.added', output_index: 0, item },
+      ...events,
+      { type: 'response.completed', response: {} },
+    ]
+      .map(sse)
+      .join('')
+  const deltas = [piece('delta', { delta: 'a' }), piece('delta', { delta: 'b' })]
+  expect(outputOf(stream(...deltas))).toEqual([{ ...item, [member]: 'ab' }])
+  expect(outputOf(stream(...deltas, piece('done', { [member]: 'abc' })))).toEqual([{ ...item, [member]: 'abc' }])
+  expect(outputOf(stream(...deltas, piece('done', {})))).toEqual([{ ...item, [member]: 'ab' }])
+})
+
+test.each<[event: string, index: string, list: string, part: object, member: string]>([
+  ['output_text', 'content_index', 'content', { type: 'output_text', annotations: [] }, 'text'],
+  ['refusal', 'content_index', 'content', { type: 'refusal' }, 'refusal'],
+  ['reasoning_text', 'content_index', 'content', { type: 'reasoning_text' }, 'text'],
+  ['reasoning_summary_text', 'summary_index', 'summary', { type: 'summary_text' }, 'text'],
+])('%s is a part of its item', (event, index, list, part, member) => {
+  const piece = (at: number, delta: string) => ({
+    type: `response.${event}.delta`,
+    output_index: 0,
+    [index]: at,
+    delta,
+  })
+  const events = [
+    { type: 'response.output_item.added', output_index: 0, item: { id: 'i' } },
+    ...[piece(1, 'c'), piece(0, 'a'), piece(0, 'b')],
+    { type: 'response.completed', response: {} },
+  ]
+  const parts = ['ab', 'c'].map((text) => ({ ...part, [member]: text }))
+  expect(outputOf(events.map(sse).join(''))).toEqual([{ id: 'i', [list]: parts }])
 })
 
 interface Told {
