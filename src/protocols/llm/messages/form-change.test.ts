@@ -77,6 +77,34 @@ test('events have the form of their vendor', () => {
   expect(ofBlock(9)).toEqual([{ content_block: WHOLE.content[9] }, {}])
 })
 
+const writtenEvents = (message: object) =>
+  streamOf(messagesForms, JSON.stringify(message))
+    .split('\n\n')
+    .slice(0, -1)
+    .map((block) => {
+      const [, name, data] = /^event: (.*)\ndata: (.*)$/.exec(block)!
+      return [name, JSON.parse(data!)] as const
+    })
+
+test('a message has only the members that it had', () => {
+  expect(writtenEvents({ content: [], stop_reason: 'stop_sequence', stop_sequence: 'x' })).toEqual([
+    ['message_start', { type: 'message_start', message: { content: [], stop_reason: null, stop_sequence: null } }],
+    ['message_delta', { type: 'message_delta', delta: { stop_reason: 'stop_sequence', stop_sequence: 'x' } }],
+    ['message_stop', { type: 'message_stop' }],
+  ])
+})
+
+test.each<[what: string, block: object]>([
+  ['an input', { type: 'own', input: { a: 1 } }],
+  ['citations', { type: 'own', citations: [{ a: 1 }] }],
+  ['no type', { text: 'a', input: 1 }],
+])('a block of an unknown type with %s begins whole', (_, content_block) => {
+  expect(writtenEvents({ content: [content_block] }).slice(1, 3)).toEqual([
+    ['content_block_start', { type: 'content_block_start', index: 0, content_block }],
+    ['content_block_stop', { type: 'content_block_stop', index: 0 }],
+  ])
+})
+
 const event = (type: string, rest: object = {}) => `event: ${type}\ndata: ${JSON.stringify({ type, ...rest })}\n\n`
 const start = event('message_start', { message: { id: 'x', usage: { input_tokens: 9, output_tokens: 1 } } })
 const begin = event('content_block_start', { index: 0, content_block: { type: 'tool_use', input: {} } })
@@ -118,6 +146,57 @@ test.each<[what: string, index: object]>([
     event('content_block_stop', index)
   const whole = JSON.parse(collected(messagesForms, start + block('a') + block('b') + stopped + stop))
   expect(whole.content).toEqual(['a', 'b'].map((text) => ({ type: 'text', text })))
+})
+
+test.each<[what: string, indexes: readonly (number | undefined)[], order: string]>([
+  ['behind one with a number', [5, undefined], 'ab'],
+  ['before one with the number 0', [undefined, 0], 'ab'],
+  ['before one with the number 1', [undefined, 1], 'ab'],
+])('a block without a number is %s', (_, indexes, order) => {
+  const blocks = indexes.map((index, at) =>
+    event('content_block_start', { index, content_block: { type: 'text', text: 'ab'[at] } }),
+  )
+  const { content } = JSON.parse(collected(messagesForms, start + blocks.join('') + stopped + stop))
+  expect(content.map(({ text }: { text: string }) => text).join('')).toBe(order)
+})
+
+test('events are known by their types or by their lines, and those without data are nothing', () => {
+  const stream = `${start}event: ping\n\ndata:\n\n${begin}${input('{"a":1}')}${stopped}${stop}`
+  const whole = collected(messagesForms, stream)
+  expect(JSON.parse(whole)).toMatchObject({ id: 'x', content: [{ input: { a: 1 } }], stop_reason: 'max_tokens' })
+  expect(collected(messagesForms, stream.replaceAll(/^event: .*\n/gm, ''))).toBe(whole)
+  expect(collected(messagesForms, stream.replaceAll(/"type":"(?:message|content)_\w+",?/g, ''))).toBe(whole)
+})
+
+test('a delta is counted with its text and an overhead, and may have no text', () => {
+  const counted: number[] = []
+  const collector = messagesForms.collector((length) => {
+    counted.push(length)
+    return true
+  })
+  const delta = { type: 'input_json_delta' }
+  const send = (event: object) => collector.event('', Buffer.from(JSON.stringify(event)))
+  send({ type: 'message_start', message: {} })
+  send({ type: 'content_block_start', index: 0, content_block: { type: 'tool_use' } })
+  send({ type: 'content_block_delta', index: 0, delta: { ...delta, partial_json: '1' } })
+  send({ type: 'content_block_delta', index: 0, delta })
+  expect(counted.slice(-2)).toEqual([64 + 46, 64 + 27])
+  const whole = send({ type: 'message_stop' }) as { readonly body: Uint8Array }
+  expect(JSON.parse(Buffer.from(whole.body).toString()).content).toEqual([{ type: 'tool_use', input: 1 }])
+})
+
+test('of two beginnings the first one counts', () => {
+  const again = event('message_start', { message: { id: 'y' } })
+  expect(JSON.parse(collected(messagesForms, start + again + stopped + stop)).id).toBe('x')
+})
+
+test('the mark of another API ends a message at once', () => {
+  const collector = messagesForms.collector(() => true)
+  const told = [start, stopped].map((block) => {
+    const [, name, data] = /^event: (.*)\ndata: (.*)\n\n$/.exec(block)!
+    return collector.event(name!, Buffer.from(data!))
+  })
+  expect([...told, collector.event('', Buffer.from('[DONE]'))?.kind]).toEqual([undefined, undefined, 'whole'])
 })
 
 test('blocks interleave, and are in the order of their numbers', () => {
