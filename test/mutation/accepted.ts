@@ -257,6 +257,13 @@ export const ACCEPTED: readonly Accepted[] = [
     reason: 'the bytes are copied, and otherwise the same',
   },
   {
+    file: 'protocols/llm/messages/form-change.ts',
+    line: "const type = block.get('type')?.text ?? ''",
+    original: "''",
+    replacement: "'mutated'",
+    reason: 'no block has either type',
+  },
+  {
     file: 'protocols/llm/completions/call-numbers.ts',
     line: '#next = 0',
     original: '0',

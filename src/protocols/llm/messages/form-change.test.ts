@@ -185,6 +185,34 @@ test('a delta is counted with its text and an overhead, and may have no text', (
   expect(JSON.parse(Buffer.from(whole.body).toString()).content).toEqual([{ type: 'tool_use', input: 1 }])
 })
 
+test.each<[what: string, delta: object, counted: number]>([
+  ['a reason', { delta: { stop_reason: 'end_turn' } }, 64 + 64 + 11 + 8],
+  ['counts', { usage: { output_tokens: 5 } }, 64 + 64 + 5 + 19],
+  ['a reason and counts', { delta: { stop_reason: 'end_turn' }, usage: { output_tokens: 5 } }, 64 + 83 + 88],
+  ['no counts', { usage: { output_tokens: null } }, 64],
+])('what the end of a message tells is counted: %s', (_, delta, expected) => {
+  const counted: number[] = []
+  const collector = messagesForms.collector((length) => {
+    counted.push(length)
+    return true
+  })
+  const send = (event: object) => collector.event('', Buffer.from(JSON.stringify(event)))
+  send({ type: 'message_start', message: {} })
+  send({ type: 'message_delta', ...delta })
+  expect(counted.at(-1)).toBe(expected)
+  const whole = send({ type: 'message_stop' }) as { readonly body: Uint8Array }
+  expect('usage' in JSON.parse(Buffer.from(whole.body).toString())).toBe(expected > 147)
+})
+
+test('a delta sets members that its block did not have, and those that are no texts', () => {
+  const delta = (more: object) => event('content_block_delta', { index: 0, delta: { type: 'own_delta', ...more } })
+  const block = event('content_block_start', { index: 0, content_block: { type: 'own', text: 'a', code: 'b', n: 1 } })
+  const stream = start + block + delta({ text: 'a', code: 2, n: 'c', own: 'd' }) + stopped + stop
+  expect(JSON.parse(collected(messagesForms, stream)).content).toEqual([
+    { type: 'own', text: 'aa', code: 2, n: 'c', own: 'd' },
+  ])
+})
+
 test('of two beginnings the first one counts', () => {
   const again = event('message_start', { message: { id: 'y' } })
   expect(JSON.parse(collected(messagesForms, start + again + stopped + stop)).id).toBe('x')

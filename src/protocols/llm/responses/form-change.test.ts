@@ -119,6 +119,18 @@ test('an incomplete response stays one, in both directions', () => {
   expect(answered(false, stream).text).toBe(incomplete)
 })
 
+test.each([
+  ['completed', 'response.completed'],
+  ['incomplete', 'response.incomplete'],
+  ['cancelled', 'response.cancelled'],
+  // What it became is not known.
+  ['queued', 'response.in_progress'],
+  ['constructor', 'response.in_progress'],
+])('a response that is %s ends with %s', (status, type) => {
+  const events = eventsOf(streamOf(responsesForms, JSON.stringify({ output: [], status })))
+  expect(events.at(-1)!.type).toBe(type)
+})
+
 test('a whole response may be compressed', () => {
   const { text: stream } = answered(true, gzipSync(WHOLE), { coding: 'gzip' })
   expect(eventsOf(stream).at(-1)!.type).toBe('response.completed')
