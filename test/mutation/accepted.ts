@@ -264,6 +264,13 @@ export const ACCEPTED: readonly Accepted[] = [
     reason: 'no block has either type',
   },
   {
+    file: 'protocols/llm/responses/form-change.ts',
+    line: "const NO_TEXT = [undefined, ''] as const",
+    original: "''",
+    replacement: "'mutated'",
+    reason: 'no event is written of what has no text',
+  },
+  {
     file: 'protocols/llm/completions/call-numbers.ts',
     line: '#next = 0',
     original: '0',

@@ -131,6 +131,64 @@ test.each([
   expect(events.at(-1)!.type).toBe(type)
 })
 
+test('a response without status is completed, and its beginning has no end', () => {
+  const events = eventsOf(streamOf(responsesForms, JSON.stringify({ output: [], completed_at: 5, usage: USAGE })))
+  expect(events.map(({ type }) => type)).toEqual(['response.created', 'response.in_progress', 'response.completed'])
+  expect(events[1]!.response).toEqual({ output: [], completed_at: null, usage: null })
+})
+
+test.each<[type: string, member: string, event: string, named: boolean]>([
+  ['function_call', 'arguments', 'function_call_arguments', true],
+  ['mcp_call', 'arguments', 'mcp_call_arguments', true],
+  ['custom_tool_call', 'input', 'custom_tool_call_input', false],
+])('the text of an item of type %s', (type, member, event, named) => {
+  const item = { id: 'i', type, name: 'f', [member]: '{}' }
+  const [added, delta, done] = eventsOf(streamOf(responsesForms, JSON.stringify({ output: [item] }))).slice(2, 5)
+  const about = { item_id: 'i', output_index: 0 }
+  expect(added!.item).toEqual({ ...item, [member]: '' })
+  expect(delta).toEqual({ type: `response.${event}.delta`, sequence_number: 3, ...about, delta: '{}' })
+  const name = named ? { name: 'f' } : {}
+  expect(done).toEqual({ type: `response.${event}.done`, sequence_number: 4, ...about, [member]: '{}', ...name })
+})
+
+test.each<[type: string, member: string, event: string, list: string, index: string]>([
+  ['refusal', 'refusal', 'refusal', 'content', 'content_index'],
+  ['reasoning_text', 'text', 'reasoning_text', 'content', 'content_index'],
+  ['summary_text', 'text', 'reasoning_summary_text', 'summary', 'summary_index'],
+])('the text of a part of type %s', (type, member, event, list, index) => {
+  const part = { type, [member]: 'a', own: 1 }
+  const events = eventsOf(
+    streamOf(responsesForms, JSON.stringify({ output: [{ id: 'i', type: 'own', [list]: [part] }] })),
+  )
+  const kind = list === 'content' ? 'response.content_part' : 'response.reasoning_summary_part'
+  const about = { item_id: 'i', output_index: 0, [index]: 0 }
+  expect(events.slice(3, 7).map(({ sequence_number: _, ...rest }) => rest)).toEqual([
+    { type: `${kind}.added`, ...about, part: { ...part, [member]: '' } },
+    { type: `response.${event}.delta`, ...about, delta: 'a' },
+    { type: `response.${event}.done`, ...about, [member]: 'a' },
+    { type: `${kind}.done`, ...about, part },
+  ])
+})
+
+test('parts and items without what is known of them are whole', () => {
+  const output = [
+    { type: 'message', content: [{ own: 1 }, { type: 'output_text' }] },
+    { own: 2, undefined: 'x' },
+    { type: 'function_call' },
+  ]
+  const events = eventsOf(streamOf(responsesForms, JSON.stringify({ output })))
+  expect(events.slice(2, -1).map(({ type, part, item }) => [type, part ?? item])).toEqual([
+    ['response.output_item.added', { type: 'message', content: [] }],
+    ...['response.content_part.added', 'response.content_part.done'].map((type) => [type, { own: 1 }]),
+    ...['response.content_part.added', 'response.content_part.done'].map((type) => [type, { type: 'output_text' }]),
+    ['response.output_item.done', output[0]],
+    ['response.output_item.added', { own: 2, undefined: 'x' }],
+    ['response.output_item.done', { own: 2, undefined: 'x' }],
+    ['response.output_item.added', { type: 'function_call' }],
+    ['response.output_item.done', { type: 'function_call' }],
+  ])
+})
+
 test('a whole response may be compressed', () => {
   const { text: stream } = answered(true, gzipSync(WHOLE), { coding: 'gzip' })
   expect(eventsOf(stream).at(-1)!.type).toBe('response.completed')
