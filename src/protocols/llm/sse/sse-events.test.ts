@@ -40,6 +40,8 @@ test.each<[stream: string, events: Read[]]>([
   ['data: x\nevent: a\n\n', [['a', 'x']]],
   ['event: a\nevent: b\ndata: x\n\n', [['b', 'x']]],
   ['event: a\n\n', []],
+  ['event:ab\ndata:x\n\n', [['ab', 'x']]],
+  ['data: a data: b\ndata: c\n\n', [['', 'a data: b\nc']]],
   [': comment "\nid: 7\nretry: 5\ndata: x\n\n', [['', 'x']]],
   ['data: x\ndata:y\n: c\nid: 1\ndata\ndata: é\n\n', [['', 'x\ny\n\né']]],
   ['\ufeffdata: x\n\n', [['', 'x']]],
