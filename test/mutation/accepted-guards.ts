@@ -330,6 +330,9 @@ export const ACCEPTED_GUARDS: readonly Accepted[] = [
     'the same program: the last parts of texts of different lengths differ, and other parts are compared by characters',
     [[STARTS_LINE, '+', '-']],
   ),
+  ...entriesOf('spread-mask', 'the same program: behind the end of a text there is no unit, which equals nothing', [
+    ['while (length < most && one.charCodeAt(length) === other.charCodeAt(length)) length++', '<', '<='],
+  ]),
   ...entriesOf('mask-texts', 'only speed: texts are joined again, although no mask has changed them', [
     [
       'if (this.#whole !== undefined && this.#masks === masks) return this.#whole',

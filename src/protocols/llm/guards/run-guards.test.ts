@@ -172,25 +172,29 @@ test('the first rejection in the order of the list counts, without waiting for l
   expect(known).toMatchObject({ detail: 'request guard 0: webhook rejected' })
 })
 
-test('after a rejection the questions to the other services end, and count for nothing', async () => {
-  const signals: AbortSignal[] = []
-  const asking = (name: string, verdict: ServiceVerdict, takesMs: number): ServiceGuard => {
-    const guard = services([])(name, verdict, takesMs)
-    const { service } = guard
-    const judge: typeof service.judge = (question, around) => {
-      signals.push(around.signal)
-      return service.judge(question, around)
+test.each([0, 1])(
+  'after a rejection, %i passes before it, the questions to other services end and count for nothing',
+  async (before) => {
+    const signals: AbortSignal[] = []
+    const asking = (name: string, verdict: ServiceVerdict, takesMs: number): ServiceGuard => {
+      const guard = services([])(name, verdict, takesMs)
+      const { service } = guard
+      const judge: typeof service.judge = (question, around) => {
+        signals.push(around.signal)
+        return service.judge(question, around)
+      }
+      return { ...guard, service: { ...service, judge } }
     }
-    return { ...guard, service: { ...service, judge } }
-  }
-  const guards = numbered([asking('a', PASS, 1), asking('b', REJECT, 10), asking('slow', PASS, 10_000)])
-  const outcome = Promise.resolve(runGuards(guards, bodyWith('text').guarded))
-  await time.pass(9)
-  expect(signals.map(({ aborted }) => aborted)).toEqual([false, false, false])
-  await time.pass(1)
-  expect(await outcome).toMatchObject({ detail: 'request guard 1: webhook rejected' })
-  expect(signals[2]!.aborted).toBe(true)
-})
+    const passing = [asking('a', PASS, 1)].slice(0, before)
+    const guards = numbered([...passing, asking('b', REJECT, 10), asking('slow', PASS, 10_000)])
+    const outcome = Promise.resolve(runGuards(guards, bodyWith('text').guarded))
+    await time.pass(9)
+    expect(signals.map(({ aborted }) => aborted)).toEqual(guards.map(() => false))
+    await time.pass(1)
+    expect(await outcome).toMatchObject({ detail: `request guard ${before}: webhook rejected` })
+    expect(signals.at(-1)!.aborted).toBe(true)
+  },
+)
 
 test.each<[verdict: ServiceVerdict, refusal: object, check: object]>([
   [
