@@ -22,6 +22,11 @@ const KEPT_ANSWER = {
   flood: 'src/protocols/llm/translation/answer-end.test.ts',
 }
 const FLOODS = 'test/floods/collections.test.ts'
+const READ_TOGETHER = {
+  bound:
+    '16 texts of a sequence, 256 characters of each; of more than 64 sequences, a share of the memory for held text',
+  flood: 'src/protocols/llm/guards/stream/read-together.test.ts',
+}
 const HELD_BY_GUARDS = {
   bound: '64 KiB and one event of a stream',
   flood: 'src/protocols/llm/guards/stream/guarded-stream.test.ts',
@@ -57,8 +62,9 @@ export const COLLECTIONS: Readonly<Record<string, Filled | PeerFilled>> = {
   },
   'protocols/llm/guards/stream/guarded-block #repeats': HELD_BY_GUARDS,
   'protocols/llm/guards/stream/guarded-blocks #blocks': HELD_BY_GUARDS,
-  'protocols/llm/guards/stream/guarded-blocks #before': {
-    bound: '64 texts of 256 characters',
+  'protocols/llm/guards/stream/guarded-block #stages': 'configuration',
+  'protocols/llm/guards/stream/guarded-blocks #ended': {
+    bound: '64 texts, 256 characters of each',
     flood: 'src/protocols/llm/guards/stream/guarded-stream.test.ts',
   },
   'protocols/llm/guards/stream/guarding-stream-sink #later': HELD_BY_GUARDS,
@@ -71,6 +77,16 @@ export const COLLECTIONS: Readonly<Record<string, Filled | PeerFilled>> = {
   'protocols/llm/guards/stream/json-string-splitter #isObject': HELD_BY_GUARDS,
   'protocols/llm/guards/stream/parted-stage #queue': HELD_BY_GUARDS,
   'protocols/llm/guards/stream/regex-stage #tags': HELD_BY_GUARDS,
+  'protocols/llm/guards/stream/regex-stage #behind': READ_TOGETHER,
+  'protocols/llm/guards/stream/regex-stage #head': READ_TOGETHER,
+  'protocols/llm/guards/stream/regex-stage #left': READ_TOGETHER,
+  'protocols/llm/guards/stream/regex-stage #lastOf': READ_TOGETHER,
+  'protocols/llm/guards/stream/regex-stage NO_STAGES': 'configuration',
+  'protocols/llm/guards/stream/text-sequences NONE': 'configuration',
+  'protocols/llm/guards/stream/text-sequences stages': 'configuration',
+  'protocols/llm/guards/stream/text-sequences before': READ_TOGETHER,
+  'protocols/llm/guards/stream/text-sequences after': READ_TOGETHER,
+  'protocols/llm/guards/stream/text-sequences #sequences': READ_TOGETHER,
   'protocols/llm/guards/stream/service-stage #open': HELD_BY_GUARDS,
   'protocols/llm/translation/loops #waiting': 'message',
   'calls/call-room #destinations': {
@@ -206,6 +222,11 @@ export const COLLECTIONS: Readonly<Record<string, Filled | PeerFilled>> = {
   'protocols/llm/guards/rules/builtin-rules rules': 'configuration',
   'protocols/llm/guards/rules/candidate-rule #pending': 'message',
   'protocols/llm/guards/rules/candidate-rule #found': 'message',
+  'protocols/llm/guards/rules/joined-scanner #pieces': 'message',
+  'protocols/llm/guards/rules/joined-scanner #found': 'message',
+  'protocols/llm/guards/rules/mask-pipeline NOTHING_BEFORE': 'configuration',
+  'protocols/llm/guards/rules/mask-pipeline #chains': 'configuration',
+  'protocols/llm/guards/rules/mask-pipeline #masked': 'message',
   'protocols/llm/guards/rules/mask-pipeline #waiting': 'message',
   'protocols/llm/guards/rules/mask-pipeline #current': 'message',
   'protocols/llm/guards/rules/mask-pipeline #done': 'message',

@@ -168,10 +168,9 @@ const DIVIDING: readonly Accepted[] = [
   ),
   ...dividing(
     'mask-texts',
-    ['text.text.length', '1', 'WORK_PER_TEXT', 'whole.text.length', 'WORK_PER_GROUPED', 'WORK_PER_SHARE'],
+    ['text.text.length', '1', 'WORK_PER_TEXT', 'whole.text.length', 'WORK_PER_SHARE'],
     [
       ['const WORK_PER_TEXT = 32', '32', '(32 + 1)'],
-      ['const WORK_PER_GROUPED = 4', '4', '(4 + 1)'],
       ['const WORK_PER_SHARE = 8', '8', '(8 + 1)'],
       ['if (!pace.after(text.length)) continue', '!pace.after(text.length)', 'true'],
       ['if (!pace.after(text.length)) continue', '!pace.after(text.length)', 'false'],
@@ -343,25 +342,13 @@ export const ACCEPTED_GUARDS: readonly Accepted[] = [
     ['#masks = 0', '0', '(0 + 1)'],
   ]),
   ...entriesOf('mask-texts', 'the same program: only whether the number of masks is another one counts', [
-    ['for (const group of yield* groupTexts(texts, pace)) wholes.push(yield* group.whole(0, pace))', '0', '(0 + 1)'],
+    ['for (const group of texts.groups) wholes.push(yield* new TextGroup(group).whole(0, pace))', '0', '(0 + 1)'],
     ['let masks = 0', '0', '(0 + 1)'],
     ['masks++', '++', '--'],
   ]),
-  ...entriesOf('stream/regex-stage', 'the same program: an empty text before is one piece that passes unchanged', [
-    ["this.#isBefore = options.before !== ''", "''", "'mutated'"],
-  ]),
   ...entriesOf('stream/regex-stage', 'never used: the stage keeps the tags itself', [
-    ['if (this.#isBefore) this.#pipeline.push(0, options.before)', '0', '(0 + 1)'],
     ['this.#pipeline.push(0, text)', '0', '(0 + 1)'],
   ]),
-  ...entriesOf(
-    'stream/regex-stage',
-    'the same program: a stage that is over has nothing left, and its end is not told again',
-    [
-      ['if (this.#isOver) return', 'this.#isOver', 'false'],
-      ['if (this.#isOver) return', 'return', ';'],
-    ],
-  ),
   ...entriesOf('rules/candidate-rule', 'only speed: an empty list is replaced by another one', [
     ['if (found.length > 0) this.#found = []', 'found.length > 0', 'true'],
     ['if (found.length > 0) this.#found = []', '>', '>='],
@@ -584,7 +571,7 @@ export const ACCEPTED_GUARDS: readonly Accepted[] = [
       ),
       [
         'guarded-block',
-        "const block = new GuardedBlock({ ...this.#kind, before: '' }, { ...this.#options, isRepeated: false })",
+        'const block = new GuardedBlock(kind, { ...this.#options, isRepeated: false })',
         'false',
         'true',
         'only memory: nobody asks for this text again',

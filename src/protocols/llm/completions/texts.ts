@@ -106,7 +106,7 @@ export const COMPLETIONS_REQUEST: TextTable = {
 function answerTable(message: 'message' | 'delta'): TextTable {
   return {
     first: [],
-    runs: { [`choices[].${message}`]: 'assistant', 'choices[].logprobs.{content,refusal}': 'assistant' },
+    runs: { [`choices[].${message}`]: 'assistant', 'choices[].logprobs.{content,refusal}': 'tokens' },
     places: {
       model: MODEL,
       '{object,service_tier,system_fingerprint}': CHOICE,
@@ -126,7 +126,7 @@ export const COMPLETIONS_ANSWER = answerTable('message')
 export const COMPLETIONS_EVENT = answerTable('delta')
 
 const REQUEST = compileTable(COMPLETIONS_REQUEST)
-const ANSWER = compileTable(COMPLETIONS_ANSWER)
+export const ANSWER = compileTable(COMPLETIONS_ANSWER)
 const EVENT = compileTable(COMPLETIONS_EVENT)
 
 export function readRequestTexts(body: JsonValue, exempt?: ExemptPlace[]): Steps<BodyTexts> {

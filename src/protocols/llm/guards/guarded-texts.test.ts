@@ -15,6 +15,7 @@ function bodyOf(
     role,
     joins,
     lasts: true,
+    isOne: false,
     places: places.map(([json, more]): TextPlace => {
       const start = Buffer.byteLength(body)
       body += json

@@ -5,13 +5,16 @@ import { encode, type Splice, spliceInSteps } from '../json/splice.ts'
 import { readArguments } from '../texts/argument-texts.ts'
 import type { BodyTexts, TextPlace, TextRun } from '../texts/body-texts.ts'
 import { readTextFile } from '../texts/file-data.ts'
+import type { AnswerFormat } from '../texts/read-together.ts'
 import { GuardedText } from './guarded-text.ts'
 import { type ManyTexts, ManyTextsBuilder } from './many-texts.ts'
-import { groupRuns, type JoinedRun } from './text-groups.ts'
+import { groupAnswer, groupRequest, type JoinedRun, type TextGroups } from './text-groups.ts'
 
 /** The texts of one message, or of another part of the body. */
 export interface GuardedRun {
   readonly role: TextRun['role']
+  /** The texts are pieces of one. */
+  readonly isOne: boolean
   readonly texts: readonly GuardedText[]
 }
 
@@ -39,8 +42,8 @@ interface Slot {
 /** The texts of a body, decoded, in the order in which the model reads them. */
 export class GuardedTexts {
   readonly runs: readonly GuardedRun[]
-  /** Texts of several runs of one role, which the model reads one after the other. */
-  readonly groups: readonly (readonly GuardedText[])[]
+  /** Texts that are read one after the other, each group with more than one. */
+  readonly groups: TextGroups
   readonly #bytes: Uint8Array
   readonly #slots: readonly Slot[]
 
@@ -51,13 +54,13 @@ export class GuardedTexts {
     this.#slots = slots
   }
 
-  /** Yields between texts. */
-  static *read(bytes: Uint8Array, { runs }: BodyTexts): Steps<GuardedTexts | UnreadableText> {
+  /** Yields between texts. @param answer the format, if the body is an answer */
+  static *read(bytes: Uint8Array, { runs }: BodyTexts, answer?: AnswerFormat): Steps<GuardedTexts | UnreadableText> {
     const pace = new Pace()
     const read: GuardedRun[] = []
     const slots: Slot[] = []
     const joined: JoinedRun[] = []
-    for (const { role, joins, lasts, places } of runs) {
+    for (const { role, joins, lasts, isOne, places } of runs) {
       const texts: GuardedText[] = []
       let tokens: TextDecoder | undefined
       for (const place of places) {
@@ -71,10 +74,11 @@ export class GuardedTexts {
         if (slot === undefined) return { unreadable: `${place.path}: a text file that is not base64` }
         slots.push(slot)
       }
-      read.push({ role, texts })
-      if (joins) joined.push({ role, lasts, texts })
+      read.push({ role, isOne, texts })
+      if (joins) joined.push({ role, lasts, isOne, texts, places })
     }
-    return new GuardedTexts(bytes, read, yield* groupRuns(joined, pace), slots)
+    const groups = yield* answer === undefined ? groupRequest(joined, pace) : groupAnswer(joined, answer, pace)
+    return new GuardedTexts(bytes, read, groups, slots)
   }
 
   /** The length of all texts, in UTF-16 units. Yields between them. */

@@ -11,12 +11,14 @@ import { compileRules } from './rules/compile-rules.ts'
 function textsOf(runs: readonly (readonly string[])[], groups: readonly (readonly number[])[] = []) {
   const read = runs.map((texts) => ({
     role: 'user' as const,
+    isOne: false,
     texts: texts.map(
       (text) => new GuardedText(text.replace(/^[!-]/, ''), !text.startsWith('!'), !text.startsWith('-')),
     ),
   }))
   const joined = groups.map((members) => members.flatMap((index) => read[index]!.texts.filter(({ joins }) => joins)))
-  return { runs: read, groups: joined } as unknown as GuardedTexts
+  const within = read.map(({ texts }) => texts.filter(({ joins }) => joins)).filter(({ length }) => length > 1)
+  return { runs: read, groups: [...within, ...joined] } as unknown as GuardedTexts
 }
 
 function rules(...matches: readonly string[]) {

@@ -19,8 +19,6 @@ const PASS: RuleVerdict = { kind: 'pass' }
 const WORK_PER_TEXT = 32
 /** So many characters are copied, or looked through for a literal, in the time for one of work. */
 const LOOKED_THROUGH = 16
-/** The work for a text that is only put into a list. */
-const WORK_PER_GROUPED = 4
 /** The work for a share of a match. */
 const WORK_PER_SHARE = 8
 
@@ -28,7 +26,7 @@ const WORK_PER_SHARE = 8
 export function* findInTexts(rules: readonly TextRule[], texts: GuardedTexts): Steps<RuleVerdict> {
   const pace = new Pace()
   const wholes: SearchableText[] = []
-  for (const group of yield* groupTexts(texts, pace)) wholes.push(yield* group.whole(0, pace))
+  for (const group of texts.groups) wholes.push(yield* new TextGroup(group).whole(0, pace))
   for (const rule of rules) {
     for (const text of textsOf(texts, wholes)) {
       const search = text.search(rule)
@@ -41,9 +39,9 @@ export function* findInTexts(rules: readonly TextRule[], texts: GuardedTexts): S
   return PASS
 }
 
-/** Every text by itself, and those that the model reads together. */
+/** Every text by itself, and those that are read together. */
 function* textsOf({ runs }: GuardedTexts, wholes: readonly SearchableText[]): Generator<SearchableText> {
-  for (const { texts } of runs) yield* texts
+  for (const { texts, isOne } of runs) if (!isOne || texts.length === 1) yield* texts
   yield* wholes
 }
 
@@ -53,7 +51,7 @@ function* textsOf({ runs }: GuardedTexts, wholes: readonly SearchableText[]): Ge
  */
 export function* maskTexts(rules: readonly TextRule[], texts: GuardedTexts): Steps<RuleVerdict> {
   const pace = new Pace()
-  const groups = yield* groupTexts(texts, pace)
+  const groups = texts.groups.map((group) => new TextGroup(group))
   let verdict = PASS
   let masks = 0
   for (const rule of rules) {
@@ -83,8 +81,9 @@ function* searchAll(
   pace: Pace,
 ): Steps<ReadonlyMap<GuardedText, readonly Match[]>> {
   const found = new Map<GuardedText, readonly Match[]>()
-  for (const { texts } of runs) {
-    for (const text of texts) {
+  for (const { texts, isOne } of runs) {
+    // Pieces of a text are searched together.
+    for (const text of isOne && texts.length > 1 ? [] : texts) {
       const search = text.search(rule)
       if (pace.after(WORK_PER_TEXT + text.text.length / LOOKED_THROUGH)) yield
       if (search === undefined) continue
@@ -134,21 +133,6 @@ class TextGroup {
     if (pace.after(whole.length / LOOKED_THROUGH)) yield
     return this.#whole
   }
-}
-
-/** The texts of each message, and those of neighbouring messages of one role. */
-function* groupTexts({ runs, groups }: GuardedTexts, pace: Pace): Steps<readonly TextGroup[]> {
-  const found: TextGroup[] = []
-  for (const { texts } of runs) {
-    const joined: GuardedText[] = []
-    for (const text of texts) {
-      if (pace.after(WORK_PER_GROUPED)) yield
-      if (text.joins) joined.push(text)
-    }
-    if (joined.length > 1) found.push(new TextGroup(joined))
-  }
-  for (const group of groups) found.push(new TextGroup(group))
-  return found
 }
 
 /** Adds to what was found in texts their shares of matches in all of them together. */

@@ -17,7 +17,7 @@ export function* readAnswerBody(body: Uint8Array, format: GuardedFormat): Steps<
   yield
   const { list, whole } = ANSWER_TEXTS[format]
   const isAnswer = document.get(list)?.kind === 'array' || document.get('error') !== undefined
-  return isAnswer ? yield* readTexts(body, whole(document)) : `it is no response of type ${format}`
+  return isAnswer ? yield* readTexts(body, whole(document), format) : `it is no response of type ${format}`
 }
 
 /** The same for an error, which may be any text: clouds and load balancers in front of a provider answer as well. */
@@ -44,8 +44,8 @@ function* writePlain(writing: Steps<Uint8Array>, json: Uint8Array, body: Uint8Ar
   return written === json ? body : encode(parseJson(decodeText(written, 0, written.length)) as string)
 }
 
-function* readTexts(body: Uint8Array, finding: Steps<BodyTexts>): Steps<ReadBody | string> {
-  const texts = yield* GuardedTexts.read(body, yield* finding)
+function* readTexts(body: Uint8Array, finding: Steps<BodyTexts>, answer?: GuardedFormat): Steps<ReadBody | string> {
+  const texts = yield* GuardedTexts.read(body, yield* finding, answer)
   return 'unreadable' in texts ? 'it has a text that cannot be read' : { texts, write: () => texts.apply() }
 }
 

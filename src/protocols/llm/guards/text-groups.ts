@@ -1,14 +1,21 @@
 import type { Pace, Steps } from '#base/in-slices.ts'
+import { sortInSteps } from '#base/order-in-steps.ts'
 import type { TextRun } from '../texts/body-texts.ts'
+import { type AnswerFormat, compareTexts, SEQUENCES } from '../texts/read-together.ts'
 import type { GuardedText } from './guarded-text.ts'
 
-/** The joined texts of a run. */
-export interface JoinedRun extends Pick<TextRun, 'role' | 'lasts'> {
+/** The joined texts of a run, and where they are. */
+export interface JoinedRun extends Pick<TextRun, 'role' | 'lasts' | 'isOne'> {
   readonly texts: readonly GuardedText[]
+  readonly places: readonly { readonly path: string }[]
 }
+
+export type TextGroups = readonly (readonly GuardedText[])[]
 
 /** The work for a text that is put into a list. */
 const WORK_PER_TEXT = 4
+/** The work for the path of a text. */
+const WORK_PER_PATH = 64
 
 /** Texts of one role. */
 interface Group {
@@ -20,11 +27,66 @@ interface Group {
   isShorter: boolean
 }
 
+/** Texts of an answer that a client reads one after the other. Yields between texts. */
+export function* groupAnswer(runs: readonly JoinedRun[], format: AnswerFormat, pace: Pace): Steps<TextGroups> {
+  const ones: TextGroups[number][] = []
+  const sequences = new Map<string, { readonly path: string; readonly text: GuardedText }[]>()
+  for (const { texts, places, isOne, role, lasts } of runs) {
+    if (isOne) ones.push(texts)
+    for (const [at, text] of isOne ? [] : texts.entries()) {
+      if (!text.joins) continue
+      const { path } = places[at]!
+      for (const name of SEQUENCES[format](path, { role, lasts })) {
+        const sequence = sequences.get(name)
+        if (sequence === undefined) sequences.set(name, [{ path, text }])
+        else sequence.push({ path, text })
+      }
+      if (pace.after(WORK_PER_PATH)) yield
+    }
+  }
+  const groups: GuardedText[][] = []
+  const byFirst = new Map<GuardedText, GuardedText[][]>()
+  for (const sequence of sequences.values()) {
+    const sorted = yield* sortInSteps(sequence, pace, (one, other) => {
+      pace.after(WORK_PER_PATH)
+      return compareTexts(one.path, other.path)
+    })
+    const group: GuardedText[] = []
+    for (const { text } of sorted) {
+      group.push(text)
+      if (pace.after(WORK_PER_TEXT)) yield
+    }
+    // Sequences with the same first text are parts of each other.
+    const others = byFirst.get(group[0]!) ?? []
+    if (group.length === 1 || others.some(({ length }) => length === group.length)) continue
+    byFirst.set(group[0]!, [...others, group])
+    groups.push(group)
+  }
+  return [...ones.filter(({ length }) => length > 1), ...groups]
+}
+
 /**
- * Texts of several runs of one role, which a model reads one after the other: neighbours as they are in the body; neighbours without what a
- * translation leaves out; and all of the system, which some APIs have in front of the messages. Yields between texts.
+ * Texts of a request that a model reads one after the other: those of a run; those of several runs of one role, neighbours as they are in the body,
+ * and without what a translation leaves out; and all of the system, which some APIs have in front of the messages. Yields between texts.
  */
-export function* groupRuns(runs: readonly JoinedRun[], pace: Pace): Steps<readonly (readonly GuardedText[])[]> {
+export function* groupRequest(runs: readonly JoinedRun[], pace: Pace): Steps<TextGroups> {
+  const neighbours = yield* groupRuns(
+    runs.filter(({ isOne }) => !isOne),
+    pace,
+  )
+  const groups: (readonly GuardedText[])[] = []
+  for (const { texts } of runs) {
+    const joined: GuardedText[] = []
+    for (const text of texts) {
+      if (text.joins) joined.push(text)
+      if (pace.after(WORK_PER_TEXT)) yield
+    }
+    if (joined.length > 1) groups.push(joined)
+  }
+  return [...groups, ...neighbours]
+}
+
+function* groupRuns(runs: readonly JoinedRun[], pace: Pace): Steps<TextGroups> {
   const written = yield* joinNeighbours(runs, pace)
   const lasting = runs.every(({ lasts }) => lasts)
     ? []

@@ -31,7 +31,7 @@ test('explain shows the strings that guards see, and those that they do not', ()
     place('d', 'string', false),
     place('e', 'arguments', false),
   ]
-  const run = { role: 'user', joins: true, lasts: true } as const
+  const run = { role: 'user', joins: true, lasts: true, isOne: false } as const
   expect(
     traced((trace) => traceTexts(trace, { runs: [{ ...run, places }] }, [{ path: 'f', reason: 'an id' }])),
   ).toEqual([

@@ -2,7 +2,7 @@ import type { Steps } from '#base/in-slices.ts'
 import type { JsonValue } from '../json/json-document.ts'
 import type { BodyTexts, EventTexts, ExemptPlace } from '../texts/body-texts.ts'
 import { type BlockOf, indexOf, readEvent, readTexts } from '../texts/read-texts.ts'
-import { compileTable, type TextTable, under } from '../texts/text-table.ts'
+import { compileTable, joinsAt, type TextTable, under } from '../texts/text-table.ts'
 import {
   ADDRESS,
   CACHE,
@@ -176,7 +176,7 @@ function pick(places: Places, which: RegExp): Places {
 }
 
 const REQUEST = compileTable(MESSAGES_REQUEST)
-const ANSWER = compileTable(MESSAGES_ANSWER)
+export const ANSWER = compileTable(MESSAGES_ANSWER)
 const EVENT = compileTable(MESSAGES_EVENT)
 
 /** Also of a request to count tokens. */
@@ -214,10 +214,11 @@ export function readEventTexts(event: JsonValue, exempt?: ExemptPlace[]): Steps<
     // A message may begin with content, which the events go on with.
     const begun = /^message\.(content\[\d+\]\.(?:text|thinking))$/.exec(place)
     if (begun !== null) return { block: begun[1]!, kind: 'delta', form: undefined, ends: false }
+    if (place.startsWith('message.content[')) return wholeAt(place.slice('message.'.length))
     const path = /^(delta(?!\.citation\b)|content_block)(?:\.|(?=[[{])|$)(.*)$/.exec(place)
     if (path === null || (type !== 'content_block_delta' && type !== 'content_block_start')) return undefined
     const [, holder, name] = path
-    if (holder === 'content_block' && !CONTINUED.has(name!)) return undefined
+    if (holder === 'content_block' && !CONTINUED.has(name!)) return wholeAt(`${block}${stepTo(name!)}`)
     // An unknown member of a delta continues like the known ones.
     const member = CONTINUED.get(name!) ?? name!
     return {
@@ -229,4 +230,13 @@ export function readEventTexts(event: JsonValue, exempt?: ExemptPlace[]): Steps<
   }
   const closes = type === 'content_block_stop' ? [`${block}.*`] : type === 'message_stop' ? ['*'] : []
   return readEvent(event, EVENT, { isKnown: type !== undefined && TYPES.has(type), blockOf, closes, exempt })
+}
+
+/** A text that comes whole, and that is read together with others. */
+function wholeAt(block: string): BlockOf | undefined {
+  return joinsAt(ANSWER, block) ? { block, kind: 'delta', form: undefined, ends: true } : undefined
+}
+
+function stepTo(name: string): string {
+  return name.startsWith('[') || name === '' ? name : `.${name}`
 }

@@ -2,12 +2,16 @@ import type { Exchange } from '#exchange/exchange.ts'
 import type { Refusal } from '#exchange/outcome.ts'
 import type { Guard, RegexGuard } from '../guards/guard.ts'
 import { noteCheck } from '../guards/guard-log.ts'
-import { RegexStage } from '../guards/stream/regex-stage.ts'
+import { refuseByGuard } from '../guards/guard-refusals.ts'
+import { changesAtEnd } from '../guards/rules/joined-scanner.ts'
+import { chainsBehind, MaskPipeline } from '../guards/rules/mask-pipeline.ts'
 
 /** What a match that begins in an item and goes on in the next one is recognised by, in UTF-16 units. */
 export const EDGE_LENGTH = 256
 /** So much of a new text is searched for the rest of a match. */
 const HEAD_LENGTH = 1024
+/** It is compared in pieces. */
+const PIECE_LENGTH = 64
 
 /** Whether patterns match a text that begins in one item and goes on in another. */
 export class JoinCheck {
@@ -38,16 +42,21 @@ export class JoinCheck {
   }
 }
 
+/** Whether a text is masked otherwise behind another one than alone, or something of the other one would be. */
 function matchAcross(guard: RegexGuard, before: string, text: string): Refusal | undefined {
-  let refusal: Refusal | undefined
-  const refuse = (why: Refusal) => {
-    refusal = why
+  const { rules } = guard
+  const joined = new MaskPipeline(rules, { joined: [chainsBehind(rules, before)] })
+  if (!joined.isJoined) return undefined
+  const alone = new MaskPipeline(rules)
+  for (let at = 0; at < text.length && at < HEAD_LENGTH; at += PIECE_LENGTH) {
+    const piece = text.slice(at, Math.min(at + PIECE_LENGTH, HEAD_LENGTH))
+    joined.push(0, piece)
+    alone.push(0, piece)
   }
-  const stage = new RegexStage<void>(
-    { text() {}, finish() {} },
-    { guard, isFixed: false, before, stream: { refuse, noted() {} } },
-  )
-  stage.text(undefined, text.slice(0, HEAD_LENGTH))
-  if (text.length <= HEAD_LENGTH) stage.finish()
-  return refusal
+  const isWhole = text.length <= HEAD_LENGTH
+  if (isWhole) for (const pipeline of [joined, alone]) pipeline.finish(true)
+  const masked = alone.take()
+  const isSame = joined.take().every((piece, at) => at >= masked.length || piece.text === masked[at]!.text)
+  const isChanged = joined.overran || !isSame || (isWhole && joined.chains(0).some(changesAtEnd))
+  return isChanged ? refuseByGuard(guard, ' matched a text that had begun to leave') : undefined
 }

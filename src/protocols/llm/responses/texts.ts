@@ -2,6 +2,7 @@ import type { Steps } from '#base/in-slices.ts'
 import type { JsonValue } from '../json/json-document.ts'
 import type { BodyTexts, EventTexts, ExemptPlace } from '../texts/body-texts.ts'
 import { type BlockOf, readEvent, readTexts } from '../texts/read-texts.ts'
+import { ownerOfItem, type TextOwner } from '../texts/read-together.ts'
 import { compileTable, type TextTable, under } from '../texts/text-table.ts'
 import {
   CACHE,
@@ -57,7 +58,7 @@ export const RESPONSES_REQUEST: TextTable = {
     '{text,prompt,instructions,tool_choice}': 'system',
     'tools[]': 'system',
     'input[]': 'item',
-    'input[].content[].logprobs': 'assistant',
+    'input[].content[].logprobs': 'tokens',
   },
   places: {
     ...SETTING_PLACES,
@@ -72,7 +73,7 @@ export const RESPONSES_REQUEST: TextTable = {
 
 export const RESPONSES_ANSWER: TextTable = {
   first: [],
-  runs: { 'output[]': 'item', output_text: 'assistant', 'output[].content[].logprobs': 'assistant' },
+  runs: { 'output[]': 'item', output_text: 'assistant', 'output[].content[].logprobs': 'tokens' },
   places: {
     ...SETTING_PLACES,
     '{instructions,tools,text,prompt,tool_choice,reasoning}': ECHO,
@@ -116,7 +117,7 @@ export const RESPONSES_EVENT: TextTable = {
 }
 
 const REQUEST = compileTable(RESPONSES_REQUEST)
-const ANSWER = compileTable(RESPONSES_ANSWER)
+export const ANSWER = compileTable(RESPONSES_ANSWER)
 const EVENT = compileTable(RESPONSES_EVENT)
 
 export function readRequestTexts(body: JsonValue, exempt?: ExemptPlace[]): Steps<BodyTexts> {
@@ -150,6 +151,11 @@ const STATES: ReadonlySet<string> = new Set([
   'error',
 ])
 
+/** Subjects that are texts of messages. */
+const MESSAGE_TEXTS: ReadonlySet<string> = new Set(['output_text', 'refusal', 'content_part'])
+const MESSAGE: TextOwner = { role: 'assistant', lasts: true }
+const CALL: TextOwner = { role: 'assistant', lasts: false }
+
 const ENDS: ReadonlySet<string> = new Set(['response.completed', 'response.incomplete', 'response.failed', 'error'])
 
 /** `response.output_text.delta`: what it is about, and what happens to it. */
@@ -160,27 +166,39 @@ export function readEventTexts(event: JsonValue, exempt?: ExemptPlace[]): Steps<
   const [, subject = '', step = ''] = NAME.exec(type) ?? []
   const about = Object.hasOwn(TARGETS, subject) ? TARGETS[subject] : undefined
   const isKnown = about !== undefined || STATES.has(type)
-  const [member, place] = about ?? ['', `.${subject}[content_index]`]
-  const target = `output[output_index]${place}`.replaceAll(/\w+_index/g, (name) => String(event.get(name)?.number ?? 0))
+  const [member, where] = about ?? ['', `.${subject}[content_index]`]
+  const target = `output[output_index]${where}`.replaceAll(/\w+_index/g, (name) => String(event.get(name)?.number ?? 0))
   const kind = step === 'done' ? 'whole' : 'delta'
+  const owner = MESSAGE_TEXTS.has(subject) && event.get('part')?.get('type')?.text !== 'reasoning_text' ? MESSAGE : CALL
 
-  const blockOf = ({ isName, path }: WalkedPlace): BlockOf | undefined => {
-    if (isName) return undefined
+  const blockOf = (place: WalkedPlace): BlockOf | undefined => {
+    if (place.isName) return undefined
+    const { path } = place
     const tokens = /^(.*\blogprobs)\[\d+\]\.token$/.exec(path)
     if (tokens !== null) {
       const ends = step !== 'delta'
       return { block: ends ? `event ${tokens[1]}` : `${target}.logprobs`, kind: 'delta', form: undefined, ends }
     }
-    if (path.startsWith('response.output[')) return toBlock(path.slice('response.'.length), 'whole')
+    if (path.startsWith('response.output[')) {
+      return { ...toBlock(path.slice('response.'.length), 'whole'), owner: ownerOf(place, 'output') }
+    }
     const holder = step === 'delta' ? 'delta' : member
     if (holder === '' || (path !== holder && !/^[.[{]/.test(path.slice(holder.length))) || !path.startsWith(holder)) {
       return undefined
     }
     // Annotations and names come whole.
     const ends = step === 'added' && (subject === 'output_text.annotation' || path.endsWith('.name'))
-    return { ...toBlock(target + path.slice(holder.length), kind), ends }
+    const of = subject === 'output_item' ? ownerOf(place, 'item') : owner
+    return { ...toBlock(target + path.slice(holder.length), kind), ends, owner: of }
   }
   return readEvent(event, EVENT, { isKnown, blockOf, closes: closedBy(type, step, target), exempt })
+}
+
+/** What the item is in which a text is. @param holder the item, or the list of items */
+function ownerOf(place: WalkedPlace, holder: 'item' | 'output'): TextOwner {
+  let item = place.parent
+  while (item !== undefined && (holder === 'item' ? item : item.parent)?.name !== holder) item = item.parent
+  return ownerOfItem(item?.value.get('role')?.text, item?.value.get('type')?.text)
 }
 
 function toBlock(block: string, kind: BlockOf['kind']): BlockOf {

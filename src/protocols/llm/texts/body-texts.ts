@@ -31,6 +31,8 @@ export interface TextRun {
   readonly joins: boolean
   /** False: a translation may leave these texts out, so that they do not separate the texts around them for every provider. */
   readonly lasts: boolean
+  /** The texts are pieces of one, and no text of other runs stands before or behind it. */
+  readonly isOne: boolean
   readonly places: readonly TextPlace[]
 }
 
@@ -56,6 +58,8 @@ export interface EventText {
   readonly kind: 'delta' | 'whole'
   /** No later text continues the block. */
   readonly ends: boolean
+  /** What the text belongs to, as far as the event tells. */
+  readonly owner: Pick<TextRun, 'role' | 'lasts'>
 }
 
 export interface EventTexts {

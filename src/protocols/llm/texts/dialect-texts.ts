@@ -8,7 +8,8 @@ import type { ClientFormat } from '../request/route-type.ts'
 import * as responses from '../responses/texts.ts'
 import type { BodyTexts, EventTexts, ExemptPlace } from './body-texts.ts'
 import { readTexts } from './read-texts.ts'
-import { compileTable } from './text-table.ts'
+import { type AnswerFormat, SEQUENCES, type TextOwner } from './read-together.ts'
+import { type CompiledTable, compileTable, joinsAt } from './text-table.ts'
 import { VISIBLE } from './treatments.ts'
 
 /** Finds the texts of a body. @param exempt receives what no guard checks */
@@ -33,10 +34,26 @@ export interface AnswerTexts {
 }
 
 /** The formats whose answers guards check (decision B41). */
-export const ANSWER_TEXTS: Readonly<Record<'Completions' | 'Messages' | 'Responses', AnswerTexts>> = {
+export const ANSWER_TEXTS: Readonly<Record<AnswerFormat, AnswerTexts>> = {
   Completions: { list: 'choices', whole: completions.readAnswerTexts, event: completions.readEventTexts },
   Messages: { list: 'content', whole: messages.readAnswerTexts, event: messages.readEventTexts },
   Responses: { list: 'output', whole: responses.readAnswerTexts, event: responses.readEventTexts },
+}
+
+const ANSWERS: Readonly<Record<AnswerFormat, CompiledTable>> = {
+  Completions: completions.ANSWER,
+  Messages: messages.ANSWER,
+  Responses: responses.ANSWER,
+}
+
+/** Where the text of a block of events is in a whole answer. */
+export function answerPath(format: AnswerFormat, block: string): string {
+  return format === 'Completions' ? block.replace(/^(choices\[\d+\]\.)delta\b/, '$1message') : block
+}
+
+/** The sequences of texts that the text of a block of events belongs to (`SEQUENCES`). @param path of the block in a whole answer */
+export function sequencesOf(format: AnswerFormat, path: string, owner: TextOwner): readonly string[] {
+  return joinsAt(ANSWERS[format], path) ? SEQUENCES[format](path, owner) : []
 }
 
 /** Errors of any vendor: every string is a text. */

@@ -1,6 +1,7 @@
 import type { Steps } from '#base/in-slices.ts'
 import type { JsonValue } from '../json/json-document.ts'
 import type { BodyTexts, EventText, EventTexts, ExemptPlace } from './body-texts.ts'
+import type { TextOwner } from './read-together.ts'
 import type { CompiledTable } from './text-table.ts'
 import { TextWalk } from './text-walk.ts'
 import type { WalkedPlace } from './walked-place.ts'
@@ -23,6 +24,8 @@ export interface BlockOf {
   readonly form: 'arguments' | 'input' | undefined
   /** The block ends with the event. */
   readonly ends: boolean
+  /** Undefined: a message of the assistant. */
+  readonly owner?: TextOwner
 }
 
 /** How the texts of an event belong together with those of others. */
@@ -37,6 +40,8 @@ export interface EventShape {
   readonly exempt: ExemptPlace[] | undefined
 }
 
+const MESSAGE: TextOwner = { role: 'assistant', lasts: true }
+
 /** The texts of an event of a stream. */
 export function* readEvent(
   event: JsonValue,
@@ -48,9 +53,11 @@ export function* readEvent(
   const places = yield* walk.places()
   const textAt = (place: WalkedPlace): EventText => {
     const of = blockOf(place) ?? (isKnown || place.isName ? undefined : goingOn(place))
-    if (of === undefined) return { block: `${ALONE}${place.path}`, place, form: place.form, kind: 'delta', ends: true }
-    const { block, kind, form, ends } = of
-    return { block, place, form: form ?? place.form, kind, ends }
+    if (of === undefined) {
+      return { block: `${ALONE}${place.path}`, place, form: place.form, kind: 'delta', ends: true, owner: MESSAGE }
+    }
+    const { block, kind, form, ends, owner = MESSAGE } = of
+    return { block, place, form: form ?? place.form, kind, ends, owner }
   }
   const [only] = places
   const isOne = places.length === 1 && closes.length === 0

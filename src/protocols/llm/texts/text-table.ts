@@ -3,9 +3,9 @@ import type { Exemption, Treatment } from './treatments.ts'
 
 /**
  * `role`: by the member `role`; `item`: by the member `role`, otherwise by the type of the item. `thought` (of the assistant) and `result` (of a
- * tool): texts within a message that a translation may leave out, or move.
+ * tool): texts within a message that a translation may leave out, or move. `tokens`: pieces of one text.
  */
-export type RunRole = TextRole | 'role' | 'item' | 'thought' | 'result'
+export type RunRole = TextRole | 'role' | 'item' | 'thought' | 'result' | 'tokens'
 
 /**
  * What is known about the strings of a body, by paths: `messages[].content[].text`, `tools[].{function,custom}.name`, `variables.*`. All
@@ -88,6 +88,31 @@ export function compileTable({ first, runs, places, repeats = {}, anywhere }: Te
   }
   const names = new Map(Object.entries(anywhere).map(([name, treatment]) => [name, new Node(treatment)]))
   return { first, root, anywhere: names }
+}
+
+/** Whether guards check a string at a path together with other texts of its run. What is unknown in a part counts as its text. */
+export function joinsAt({ root }: CompiledTable, path: string): boolean {
+  let node: TableNode | undefined = root
+  let isInPart = false
+  for (const step of path.match(/\[\d+\]|\{\d+\}|[^.[\]{}]+/g) ?? []) {
+    // A list of texts.
+    const list: TableNode | undefined = node.element ?? (node.treatment?.kind === 'text' ? node : undefined)
+    const inner: TableNode | undefined = step.startsWith('[') ? list : (node.members.get(step) ?? node.other)
+    if (inner === undefined) return isInPart && (node.treatment === undefined || node.treatment.kind === 'part')
+    node = inner
+    isInPart ||= node.treatment?.kind === 'part'
+  }
+  switch (node.treatment?.kind) {
+    case 'text':
+      return node.treatment.canChange
+    case 'part':
+    case 'file':
+      return true
+    case undefined:
+      return isInPart
+    default:
+      return false
+  }
 }
 
 /** The paths that a pattern with alternatives stands for: `a.{b,c}.d` for `a.b.d` and `a.c.d`. */

@@ -4,6 +4,7 @@ import type { JsonChildren, JsonValue } from '../json/json-document.ts'
 import { beginsArguments } from './argument-texts.ts'
 import type { BodyTexts, ExemptPlace, TextRole, TextRun } from './body-texts.ts'
 import { readTextFile } from './file-data.ts'
+import { ownerOfItem, roleNamed } from './read-together.ts'
 import { type SchemaWalk, walkSchema } from './schema-texts.ts'
 import type { CompiledTable, RunRole, TableNode } from './text-table.ts'
 import { bytesOf } from './token-bytes.ts'
@@ -33,14 +34,16 @@ class WalkedExemption extends LeafLocation implements ExemptPlace {
 class Run {
   readonly role: TextRole
   readonly lasts: boolean
+  readonly isOne: boolean
   readonly texts: WalkedPlace[] = []
   readonly others: WalkedPlace[] = []
   /** Strings that the table does not mention. */
   readonly unknown: WalkedPlace[] = []
 
-  constructor(role: TextRole, lasts: boolean) {
+  constructor(role: TextRole, lasts: boolean, isOne = false) {
     this.role = role
     this.lasts = lasts
+    this.isOne = isOne
   }
 }
 
@@ -129,11 +132,12 @@ export class TextWalk {
   /** Yields between places. */
   *texts(): Steps<BodyTexts> {
     const runs: TextRun[] = []
-    for (const { role, lasts, texts, others, unknown } of this.#runs) {
+    for (const { role, lasts, isOne, texts, others, unknown } of this.#runs) {
       if (this.#pace.after(WORK_PER_RUN)) yield
-      if (texts.length > 0) runs.push({ role, joins: true, lasts, places: texts })
+      if (texts.length > 0) runs.push({ role, joins: true, lasts, isOne, places: texts })
       const alone = unknown.length === 0 ? others : [...others, ...unknown]
-      if (alone.length > 0) runs.push({ role, joins: false, lasts, places: yield* orderInSteps(alone, this.#pace) })
+      if (alone.length === 0) continue
+      runs.push({ role, joins: false, lasts, isOne: false, places: yield* orderInSteps(alone, this.#pace) })
     }
     return { runs }
   }
@@ -322,24 +326,13 @@ function isCompound({ kind }: JsonValue): boolean {
   return kind === 'array' || kind === 'object'
 }
 
-const ROLES: Readonly<Record<string, TextRole>> = {
-  system: 'system',
-  developer: 'system',
-  user: 'user',
-  assistant: 'assistant',
-  tool: 'tool',
-  function: 'tool',
-}
-
 function runOf(role: RunRole, value: JsonValue): Run {
   if (role === 'thought') return new Run('assistant', false)
   if (role === 'result') return new Run('tool', false)
-  if (role !== 'role' && role !== 'item') return new Run(role, true)
+  if (role === 'tokens') return new Run('assistant', true, true)
   const given = value.get('role')?.text
-  if (given !== undefined) return new Run(Object.hasOwn(ROLES, given) ? ROLES[given]! : 'user', true)
-  const type = value.get('type')?.text
-  if (role === 'role' || type === undefined) return new Run('user', true)
-  if (type.endsWith('_output')) return new Run('tool', true)
-  // Items that are not messages are thoughts and calls, including calls of the provider's own tools with their results.
-  return new Run('assistant', type === 'message')
+  if (role === 'role') return new Run(roleNamed(given ?? 'user'), true)
+  if (role !== 'item') return new Run(role, true)
+  const owner = ownerOfItem(given, value.get('type')?.text)
+  return new Run(owner.role, owner.lasts)
 }

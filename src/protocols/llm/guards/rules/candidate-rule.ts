@@ -113,6 +113,26 @@ class CandidateScanner implements TextScanner {
     return found
   }
 
+  fork(): CandidateScanner {
+    const fork = new CandidateScanner(
+      this.#scanners.map((scanner) => scanner.fork()),
+      this.#matchesIn,
+    )
+    fork.settled = this.settled
+    fork.#text = this.#text
+    fork.#base = this.#base
+    fork.#pending = [...this.#pending]
+    fork.#found = [...this.#found]
+    return fork
+  }
+
+  agreesWith(other: TextScanner, shift: number): boolean {
+    if (!(other instanceof CandidateScanner) || this.settled !== other.settled + shift) return false
+    // The unit before a candidate at the beginning of a text decides about it.
+    if (other.settled === 0 || this.#pending.length > 0 || other.#pending.length > 0) return false
+    return this.#scanners.every((scanner, index) => scanner.agreesWith(other.#scanners[index]!, shift))
+  }
+
   #collect(): void {
     let settled = Number.POSITIVE_INFINITY
     for (const scanner of this.#scanners) {

@@ -1,5 +1,6 @@
-import type { TextScanner } from '#base/pattern/text-scanner.ts'
+import type { Match, ScannedMatch, TextScanner } from '#base/pattern/text-scanner.ts'
 import { quietForAll } from './candidate-rule.ts'
+import { JoinedScanner, type RuleChain } from './joined-scanner.ts'
 import type { TextRule } from './text-rule.ts'
 
 /** The masked text of one piece. */
@@ -10,14 +11,27 @@ export interface MaskedPiece {
   readonly changed: boolean
 }
 
+/** By rule, how its search goes on behind a text. */
+export type RuleChains = readonly RuleChain[]
+
+/** What a text stands behind. */
+export interface TextBefore {
+  /** The beginning of the same text, which has left. */
+  readonly own?: RuleChains | undefined
+  /** Other texts that are read together with it. */
+  readonly joined: readonly RuleChains[]
+}
+
+const NOTHING_BEFORE: TextBefore = { joined: [] }
+
 /**
  * Masks one text that arrives in pieces, by rules in order: each sees the output of the one before. All pieces together become what the
- * rules make of the whole text. The placeholder of a match over several pieces stands where the match begins.
+ * rules make of the whole text, alone and behind the texts before it. The placeholder of a match over several pieces stands where the match begins.
  */
 export class MaskPipeline {
   readonly #rules: readonly TextRule[]
   /** Made when a text first needs them: most texts are short, and begin no match of most rules. */
-  readonly #stages: (MaskStage | undefined)[]
+  #stages: (MaskStage | undefined)[]
   /** The end of the text that has passed the stages that are not made yet. */
   #passed = ''
   readonly #quiet: QuietBeginning
@@ -25,10 +39,14 @@ export class MaskPipeline {
   #current = ''
   #done: MaskedPiece[] = []
   #overran = false
+  readonly #chains: (RuleChains | undefined)[] = []
 
-  constructor(rules: readonly TextRule[]) {
+  constructor(rules: readonly TextRule[], before: TextBefore = NOTHING_BEFORE) {
     this.#rules = rules
-    this.#stages = rules.map(() => undefined)
+    const stages = rules.map((rule, at) => stageBehind(rule, at, before))
+    // Those that are not made yet have let the same text pass.
+    const isMade = stages.some((stage) => stage !== undefined)
+    this.#stages = isMade ? stages.map((stage, at) => stage ?? stageOf(rules[at]!)) : stages
     this.#quiet = quietBeginningOf(rules)
   }
 
@@ -42,8 +60,42 @@ export class MaskPipeline {
     this.#process([{ text, isEnd: true }], false, this.#skip(text))
   }
 
-  finish(): void {
-    this.#process([], true, 0)
+  /** @param keepsChains `chains` will be called */
+  finish(keepsChains = false): void {
+    this.#process([], true, 0, keepsChains)
+  }
+
+  /** Texts before this one may still decide what is masked. */
+  get isJoined(): boolean {
+    return this.#stages.some((stage) => stage?.isJoined)
+  }
+
+  /**
+   * How the rules go on behind the text, when it is over.
+   * @param behind the number of the texts that it stands behind; -1: it is the first one
+   */
+  chains(behind: number): RuleChains {
+    const known = this.#chains[behind + 1]
+    if (known !== undefined) return known
+    const made = this.#rules.map((_, at) => {
+      this.#stages[at] ??= this.#make(at)
+      return this.#stages[at].chain(behind)
+    })
+    const alone = behind < 0 ? undefined : this.chains(-1)
+    const chains = alone?.every((chain, at) => chain === made[at]) ? alone : made
+    this.#chains[behind + 1] = chains
+    return chains
+  }
+
+  /** The same text so far, which then goes on by itself. */
+  fork(): MaskPipeline {
+    const fork = new MaskPipeline(this.#rules)
+    fork.#stages = this.#stages.map((stage) => stage?.fork())
+    fork.#passed = this.#passed
+    fork.#waiting.push(...this.#waiting)
+    fork.#current = this.#current
+    fork.#overran = this.#overran
+    return fork
   }
 
   /** Most words begin no match of most rules: they pass these stages together. @returns how many stages they have passed */
@@ -58,7 +110,7 @@ export class MaskPipeline {
   }
 
   #make(at: number): MaskStage {
-    const stage = new MaskStage(this.#rules[at]!)
+    const stage = stageOf(this.#rules[at]!)
     if (this.#passed !== '' && at < this.#quiet.count) stage.skip(this.#passed)
     this.#stages[at] = stage
     return stage
@@ -72,7 +124,7 @@ export class MaskPipeline {
   }
 
   /** @param from the first stage */
-  #process(parts: readonly Part[], isFinished: boolean, from: number): void {
+  #process(parts: readonly Part[], isFinished: boolean, from: number, keepsChains = false): void {
     const stages = this.#stages
     for (let at = from; at < stages.length; at++) {
       if (parts.length === 0) {
@@ -81,7 +133,7 @@ export class MaskPipeline {
         if (stages[at] === undefined) continue
       }
       const stage = stages[at] ?? this.#make(at)
-      parts = stage.process(parts, isFinished)
+      parts = stage.process(parts, isFinished, keepsChains)
       if (stage.overran) this.#overran = true
     }
     for (const { text, isEnd } of parts) {
@@ -96,6 +148,14 @@ export class MaskPipeline {
     this.#current = ''
     this.#done.push({ tag, text, changed: text !== before })
   }
+}
+
+/** How rules go on behind a text that has left, of which nothing more can be masked. */
+export function chainsBehind(rules: readonly TextRule[], text: string): RuleChains {
+  const pipeline = new MaskPipeline(rules)
+  pipeline.push(0, text)
+  pipeline.finish(true)
+  return pipeline.chains(-1).map((chain) => ({ ...chain, left: [{ start: 0, end: chain.length, masked: [] }] }))
 }
 
 /** The first rules of a pipeline for which it is known where no match begins. */
@@ -130,9 +190,22 @@ interface Part {
   readonly isEnd: boolean
 }
 
+function stageOf(rule: TextRule): MaskStage {
+  return new MaskStage(rule.scan(), rule.placeholder)
+}
+
+/** Undefined: what stands before it decides nothing. */
+function stageBehind(rule: TextRule, at: number, { own, joined }: TextBefore): MaskStage | undefined {
+  if (own === undefined && joined.length === 0) return undefined
+  const behind = joined.map((chains) => chains[at]!)
+  const alone = own?.[at] ?? { scanner: rule.scan(), length: 0, left: [] }
+  if (own === undefined && JoinedScanner.isNeedless(alone.scanner, behind)) return undefined
+  return new MaskStage(new JoinedScanner({ alone, isOwn: own !== undefined, joined: behind }), rule.placeholder)
+}
+
 /** One rule. Positions are those in its input. */
 class MaskStage {
-  readonly #scanner: TextScanner
+  #scanner: TextScanner
   readonly #placeholder: string
   /** The input from `#at` on. */
   #text = ''
@@ -143,10 +216,51 @@ class MaskStage {
   #out: Part[] = []
   /** Output of the piece that has not ended: joined at once, because strings that are only added to each other are slow to write. */
   #current: string[] = []
+  /** What was masked last. */
+  #masked: Match[] = []
+  /** By number of the text before, -1 first. Undefined: nobody has asked for them. */
+  #chains: readonly RuleChain[] | undefined
+  /** Makes them of what was masked of the text, which is over. */
+  #makeChains: ((masked: readonly Match[]) => readonly RuleChain[]) | undefined
+  /** The scanner, as long as other texts may decide what it finds. */
+  #joined: JoinedScanner | undefined
 
-  constructor(rule: TextRule) {
-    this.#scanner = rule.scan()
-    this.#placeholder = rule.placeholder
+  constructor(scanner: TextScanner, placeholder: string) {
+    this.#scanner = scanner
+    this.#joined = scanner instanceof JoinedScanner ? scanner : undefined
+    this.#placeholder = placeholder
+  }
+
+  get isJoined(): boolean {
+    return this.#joined?.isJoined === true
+  }
+
+  /** How the rule goes on behind the text. */
+  chain(behind: number): RuleChain {
+    const make = this.#makeChains ?? this.#chainsBehind(this.#length)
+    this.#chains ??= make(this.#masked)
+    return this.#chains[behind + 1] ?? this.#chains[0]!
+  }
+
+  #chainsBehind(length: number): (masked: readonly Match[]) => readonly RuleChain[] {
+    const scanner = this.#scanner
+    if (this.#joined !== undefined) return this.#joined.chains(length)
+    const fork = scanner.fork()
+    return (masked) => {
+      const isSettled = fork.settled >= length
+      return [{ scanner: fork, length, left: isSettled ? [] : [{ start: 0, end: length, masked }] }]
+    }
+  }
+
+  fork(): MaskStage {
+    const fork = new MaskStage(this.#scanner.fork(), this.#placeholder)
+    fork.#text = this.#text
+    fork.#at = this.#at
+    fork.#length = this.#length
+    fork.#ends.push(...this.#ends)
+    fork.#current = [...this.#current]
+    fork.#masked = [...this.#masked]
+    return fork
   }
 
   get overran(): boolean {
@@ -164,14 +278,13 @@ class MaskStage {
   }
 
   /** Takes parts of the input, and returns the output that is settled. */
-  process(parts: readonly Part[], isFinished: boolean): readonly Part[] {
+  process(parts: readonly Part[], isFinished: boolean, keepsChains: boolean): readonly Part[] {
     const scanner = this.#scanner
     const waiting = this.#ends.length > 0 || this.#at < this.#length
     let added = ''
     for (const { text } of parts) added += text
     if (added !== '') scanner.push(added)
-    if (isFinished) scanner.finish()
-    const matches = scanner.takeMatches()
+    const matches = isFinished ? this.#finish(this.#length + added.length, keepsChains) : scanner.takeMatches()
     // Most pieces pass most rules as they are.
     if (!waiting && matches.length === 0 && scanner.settled === this.#length + added.length) {
       this.#length += added.length
@@ -183,12 +296,16 @@ class MaskStage {
       if (isEnd) this.#ends.push(this.#length)
     }
     this.#text += added
-    for (const { start, end, continues } of matches) {
+    for (const match of matches) {
+      const { start, end, continues } = match
+      this.#note(match, isFinished)
       this.#advance(start, true)
       if (!continues) this.#current.push(this.#placeholder)
       this.#advance(end, false)
     }
     this.#advance(scanner.settled, true)
+    // Once the text before it decides nothing more, the text costs what one without such a text costs.
+    if (this.#joined !== undefined && !isFinished) this.#leaveAlone(this.#joined)
     if (this.#current.length > 0) this.#send(false)
     const out = this.#out
     this.#out = []
@@ -209,6 +326,36 @@ class MaskStage {
     if (isKept) this.#keep(from, rest)
     this.#text = this.#text.slice(rest)
     this.#at = to
+  }
+
+  /** @param length of the text @returns the last matches */
+  #finish(length: number, keepsChains: boolean): readonly ScannedMatch[] {
+    const scanner = this.#scanner
+    if (!keepsChains) {
+      scanner.finish()
+      return scanner.takeMatches()
+    }
+    const matches = [...scanner.takeMatches()]
+    this.#makeChains = this.#chainsBehind(length)
+    scanner.finish()
+    return [...matches, ...scanner.takeMatches()]
+  }
+
+  #leaveAlone(joined: JoinedScanner): void {
+    const { alone } = joined
+    if (alone === undefined) return
+    this.#scanner = alone
+    this.#joined = undefined
+  }
+
+  /** Forgets what ends before all that is not settled, as long as the text goes on. */
+  #note({ start, end, continues }: ScannedMatch, isFinished: boolean): void {
+    const masked = this.#masked
+    const last = masked.at(-1)
+    if (continues && last !== undefined) masked[masked.length - 1] = { start: last.start, end }
+    else masked.push({ start, end })
+    const { settled } = this.#scanner
+    while (!isFinished && masked.length > 1 && masked[0]!.end < settled) masked.shift()
   }
 
   #keep(from: number, to: number): void {

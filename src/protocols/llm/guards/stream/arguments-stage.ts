@@ -20,13 +20,18 @@ interface OpenDelta<Tag> {
 /** How much of the end of what has left a text that is no JSON is checked with, in UTF-16 units. */
 const TAIL_LENGTH = 256
 
+export interface ArgumentsStageOptions extends Omit<RegexStageOptions, 'begun'> {
+  /** That of the beginning of the text, which seemed to be over. */
+  readonly begun: ArgumentsStage<unknown> | undefined
+}
+
 /**
  * The JSON text of the arguments of a call: each string in it is checked by itself, and stays a string. From where it turns out to be no JSON, it is checked as a
  * text.
  */
 export class ArgumentsStage<Tag> implements TextStage<Tag> {
   readonly #out: TextOutput<Tag>
-  readonly #options: RegexStageOptions
+  readonly #options: ArgumentsStageOptions
   readonly #splitter = new JsonStringSplitter()
   /** Deltas that have not passed, in order. */
   #first: OpenDelta<Tag> | undefined
@@ -36,13 +41,14 @@ export class ArgumentsStage<Tag> implements TextStage<Tag> {
   /** The end of what has left. */
   #tail = ''
   /** It is no JSON. */
-  #plain: TextStage<Tag> | undefined
+  #plain: RegexStage<Tag> | undefined
 
   /** @param options for the checks of its strings, or of the whole text if it is not JSON */
-  constructor(out: TextOutput<Tag>, options: RegexStageOptions) {
+  constructor(out: TextOutput<Tag>, options: ArgumentsStageOptions) {
     this.#out = out
     this.#options = options
-    if (options.before !== '') this.#plain = this.#asText(options.before)
+    const begun = options.begun === undefined ? undefined : options.begun.#plain
+    if (begun !== undefined) this.#plain = new RegexStage(out, { ...options, begun })
   }
 
   /** What has arrived is no JSON. */
@@ -68,8 +74,8 @@ export class ArgumentsStage<Tag> implements TextStage<Tag> {
     this.#out.finish()
   }
 
-  #asText(before: string): TextStage<Tag> {
-    return new RegexStage(this.#out, { ...this.#options, before })
+  #asText(before: string): RegexStage<Tag> {
+    return new RegexStage(this.#out, { ...this.#options, begun: undefined, before })
   }
 
   /** Numbers and literals alone are no arguments. */
@@ -101,7 +107,8 @@ export class ArgumentsStage<Tag> implements TextStage<Tag> {
         delta.parts.push('"')
         this.#string = new RegexStage(WRITTEN, {
           ...this.#options,
-          before: '',
+          begun: undefined,
+          mayGoOn: false,
           isFixed: part.isKey || this.#options.isFixed,
         })
         return

@@ -6,11 +6,3 @@ export function hasPrefix(name: string, prefixes: ReadonlySet<string>): boolean 
   }
   return false
 }
-
-/**
- * Blocks whose texts a client may join: blocks of text follow each other in a message, and some providers go on with a block that has ended.
- * Titles and addresses do not go on, and the choices of chat completions are different answers.
- */
-export function familyOf(key: string): string {
-  return key.endsWith('.text') && !key.startsWith('choices') ? key.replaceAll(/\d+/g, '') : key
-}

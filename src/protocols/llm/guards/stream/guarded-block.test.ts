@@ -7,6 +7,7 @@ import type { Guard, RegexGuard, ServiceGuard } from '../guard.ts'
 import { compileRules } from '../rules/compile-rules.ts'
 import type { ServiceVerdict } from '../services/service.ts'
 import { type BlockKind, GuardedBlock, type StreamPiece } from './guarded-block.ts'
+import { SequencedText } from './text-sequences.ts'
 
 const refusal = reject('prompt-guard-rejected', { status: 403, body: 'no' })
 const SECRET: RegexGuard = {
@@ -42,7 +43,7 @@ function blockOf(guards: readonly Guard[], kind: Partial<BlockKind> = {}, isRepe
   const noted: string[] = []
   const later: Steps<void>[] = []
   const block = new GuardedBlock(
-    { key: 'a', form: 'string', isFixed: false, before: '', ...kind },
+    { key: 'a', form: 'string', isFixed: false, text: undefined, begun: undefined, ...kind },
     {
       guards,
       exchange,
@@ -179,7 +180,11 @@ test('JSON has no end that another text goes on with; text instead of it has', (
 
 test('a text that goes on with text that has left is checked with it', () => {
   for (const form of ['string', 'input'] as const) {
-    const { push, refused, noted } = blockOf([SECRET], { form, before: 'a secr' })
+    const text = new SequencedText('a', [])
+    const begun = blockOf([SECRET], { form, text })
+    begun.push('a secr')
+    begun.block.end()
+    const { push, refused, noted } = blockOf([SECRET], { form, text, begun: begun.block })
     const piece = push('et-12 ')
     expect(piece.released).toBeUndefined()
     expect(refused).toMatchObject([{ code: 'prompt-guard-rejected' }])

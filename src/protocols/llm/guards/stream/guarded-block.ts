@@ -1,11 +1,12 @@
 import type { Steps } from '#base/in-slices.ts'
 import type { Exchange } from '#exchange/exchange.ts'
 import type { TextPlace } from '../../texts/body-texts.ts'
-import type { Guard } from '../guard.ts'
+import type { Guard, RegexGuard } from '../guard.ts'
 import { ArgumentsStage } from './arguments-stage.ts'
 import { PartedStage, type WorkQueue } from './parted-stage.ts'
 import { RegexStage, type RuleObserver } from './regex-stage.ts'
 import { ServiceStage } from './service-stage.ts'
+import type { SequencedText } from './text-sequences.ts'
 import type { TextOutput, TextStage } from './text-stage.ts'
 
 /** A text of an event, on its way through the guards. */
@@ -34,8 +35,10 @@ export interface BlockKind {
   readonly form: TextPlace['form']
   /** What matches cannot be masked. */
   readonly isFixed: boolean
-  /** The end of a text that has left, which this one may go on with. */
-  readonly before: string
+  /** Undefined: it is a text of one event. */
+  readonly text: SequencedText | undefined
+  /** The beginning of the text, which seemed to be over. */
+  readonly begun: GuardedBlock | undefined
 }
 
 /** What a match that begins in a text and goes on in the next one is recognised by, in UTF-16 units. */
@@ -47,11 +50,13 @@ const TAIL_LENGTH = 256
  */
 export class GuardedBlock implements TextOutput<StreamPiece>, WorkQueue {
   readonly #options: BlockOptions
-  readonly #kind: BlockKind
+  readonly #kind: Omit<BlockKind, 'begun'>
   /** Undefined: all text has passed. Events that are held refer to their blocks, and stages take much memory. */
   #first: TextStage<StreamPiece> | undefined
   #services: readonly ServiceStage<StreamPiece>[] = []
   #arguments: readonly ArgumentsStage<StreamPiece>[] = []
+  /** By guard, the stages that the text goes on with if it seemed to be over. */
+  readonly #stages = new Map<RegexGuard, RegexStage<unknown> | ArgumentsStage<unknown>>()
   /** Of the text that is pushed. */
   #rest: Steps<void> | undefined
   #input = ''
@@ -64,14 +69,19 @@ export class GuardedBlock implements TextOutput<StreamPiece>, WorkQueue {
   #isOver = false
   #repeats: StreamPiece[] | undefined
 
-  constructor(kind: BlockKind, options: BlockOptions) {
+  constructor({ begun, ...kind }: BlockKind, options: BlockOptions) {
     this.#options = options
     this.#kind = kind
-    this.#first = this.#connect()
+    if (begun?.isOver === true) {
+      this.#input = begun.#input
+      this.#output = begun.#output
+    }
+    this.#first = this.#connect(begun)
+    if (kind.text !== undefined) kind.text.tail = () => this.tail
   }
 
   /** Long texts go through the guards in parts. Only a service that masks sees them whole: its mask replaces a part of a whole text. */
-  #connect(): TextStage<StreamPiece> {
+  #connect(begun: GuardedBlock | undefined): TextStage<StreamPiece> {
     const { guards } = this.#options
     let out: TextOutput<StreamPiece> = this
     for (let end = guards.length; end > 0; ) {
@@ -80,10 +90,10 @@ export class GuardedBlock implements TextOutput<StreamPiece>, WorkQueue {
       if (start < end) {
         const within = guards.slice(start, end)
         const build = (inner: TextOutput<StreamPiece>) =>
-          within.reduceRight((next, guard) => this.#stage(guard, next), inner)
+          within.reduceRight((next, guard) => this.#stage(guard, next, begun), inner)
         out = new PartedStage(out, build, start === 0 ? this : this.#options)
       }
-      if (start > 0) out = this.#stage(guards[--start]!, out)
+      if (start > 0) out = this.#stage(guards[--start]!, out, begun)
       end = start
     }
     return out
@@ -108,6 +118,10 @@ export class GuardedBlock implements TextOutput<StreamPiece>, WorkQueue {
     this.#rest = work
   }
 
+  get isOver(): boolean {
+    return this.#isOver
+  }
+
   /** Its text is JSON so far, so that no other text can begin within it. */
   get isJson(): boolean {
     if (this.#arguments.length === 0) return this.#kind.form === 'arguments'
@@ -116,6 +130,11 @@ export class GuardedBlock implements TextOutput<StreamPiece>, WorkQueue {
 
   get key(): string {
     return this.#kind.key
+  }
+
+  /** Undefined: it is a text of one event. */
+  get sequenced(): SequencedText | undefined {
+    return this.#kind.text
   }
 
   get isFinished(): boolean {
@@ -179,7 +198,8 @@ export class GuardedBlock implements TextOutput<StreamPiece>, WorkQueue {
 
   /** A text that is not what came before. */
   *#checkAlone(piece: StreamPiece): Steps<void> {
-    const block = new GuardedBlock({ ...this.#kind, before: '' }, { ...this.#options, isRepeated: false })
+    const kind = { ...this.#kind, text: undefined, begun: undefined }
+    const block = new GuardedBlock(kind, { ...this.#options, isRepeated: false })
     const rest = block.push(piece)
     if (rest !== undefined) yield* rest
     block.end()
@@ -190,13 +210,13 @@ export class GuardedBlock implements TextOutput<StreamPiece>, WorkQueue {
     if (this.#tail.length > 16 * TAIL_LENGTH) this.#tail = this.#tail.slice(-TAIL_LENGTH)
   }
 
-  #stage(guard: Guard, out: TextOutput<StreamPiece>): TextStage<StreamPiece> {
-    const { form, isFixed, before } = this.#kind
+  #stage(guard: Guard, out: TextOutput<StreamPiece>, begun: GuardedBlock | undefined): TextStage<StreamPiece> {
+    const { form, isFixed, text } = this.#kind
     if (guard.kind !== 'regex') {
       const { refuse, exchange, signal, progressed } = this.#options
       const stage = new ServiceStage(out, {
         guard,
-        before,
+        before: () => begun?.tail ?? text?.tailBefore ?? '',
         // A service sees the JSON text, and may break it.
         isFixed: isFixed || form === 'arguments',
         refuse,
@@ -207,10 +227,18 @@ export class GuardedBlock implements TextOutput<StreamPiece>, WorkQueue {
       this.#services = [...this.#services, stage]
       return stage
     }
-    const options = { guard, isFixed, before, stream: this.#options }
-    if (form !== 'arguments' && form !== 'input') return new RegexStage(out, options)
-    const stage = new ArgumentsStage(out, options)
-    this.#arguments = [...this.#arguments, stage]
+    const common = { guard, isFixed, stream: this.#options, mayGoOn: text !== undefined }
+    const last = begun === undefined ? undefined : begun.#stages.get(guard)
+    if (form === 'arguments' || form === 'input') {
+      const stage = new ArgumentsStage(out, { ...common, begun: last instanceof ArgumentsStage ? last : undefined })
+      this.#arguments = [...this.#arguments, stage]
+      this.#stages.set(guard, stage)
+      return stage
+    }
+    const neighbours = text !== undefined && text.sequences.length > 0 ? text.neighboursFor(guard) : undefined
+    const stage = new RegexStage(out, { ...common, neighbours, begun: last instanceof RegexStage ? last : undefined })
+    text?.stages.set(guard, stage as RegexStage<unknown>)
+    this.#stages.set(guard, stage as RegexStage<unknown>)
     return stage
   }
 }

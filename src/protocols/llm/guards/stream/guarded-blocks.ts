@@ -1,11 +1,14 @@
 import { Pace, type Steps } from '#base/in-slices.ts'
 import type { EventText } from '../../texts/body-texts.ts'
+import { answerPath, sequencesOf } from '../../texts/dialect-texts.ts'
 import { ALONE } from '../../texts/read-texts.ts'
-import { familyOf, hasPrefix } from './block-names.ts'
+import type { GuardedFormat } from '../guarded-format.ts'
+import { hasPrefix } from './block-names.ts'
 import { type BlockOptions, GuardedBlock } from './guarded-block.ts'
+import { SequencedText, TextSequences } from './text-sequences.ts'
 
-/** Members of choices and kinds of blocks whose last text is remembered. */
-const MAX_FAMILIES = 64
+/** So many texts that have ended are remembered, because some providers go on with them. */
+const MAX_ENDED = 64
 
 /** More blocks of a stream count as held text: what the runtime keeps for each of them, and for each of its guards. */
 const FEW_BLOCKS = 64
@@ -17,16 +20,21 @@ export const WORK_PER_END = 512
 /** The texts of one stream that have not ended, or may be repeated. */
 export class GuardedBlocks {
   readonly #options: BlockOptions
+  readonly #format: GuardedFormat
   readonly #blocks = new Map<string, GuardedBlock>()
-  /** The ends of texts that other blocks may go on with. */
-  readonly #before = new Map<string, string>()
+  readonly #ended = new Map<string, GuardedBlock>()
+  readonly #sequences: TextSequences
   readonly #blockBytes: number
   /** Of `#blocks`, those that count as held text. */
   #counted = 0
+  /** Sequences of texts that count as held text. */
+  #lasting = 0
 
-  constructor(options: BlockOptions) {
+  constructor(format: GuardedFormat, options: BlockOptions) {
     this.#options = options
+    this.#format = format
     this.#blockBytes = BLOCK_BYTES * (1 + options.guards.length)
+    this.#sequences = new TextSequences(() => this.#takeLasting())
   }
 
   /** The services of a block cannot take more text now. */
@@ -36,15 +44,29 @@ export class GuardedBlocks {
   }
 
   /** The block of a text; a new one if it is the first. Undefined: there is no room for it. */
-  of({ block: key, place, form, kind }: EventText): GuardedBlock | undefined {
-    let block = this.#blocks.get(key)
-    if (block === undefined || (kind === 'delta' && block.isFinished)) {
-      if (block === undefined && !this.#count()) return undefined
-      const before = this.#before.get(familyOf(key)) ?? ''
-      block = new GuardedBlock({ key, form, isFixed: !place.canChange, before }, this.#options)
-      this.#blocks.set(key, block)
-    }
-    return block
+  of(about: EventText): GuardedBlock | undefined {
+    const { block: key, kind } = about
+    const block = this.#blocks.get(key)
+    if (block !== undefined && !(kind === 'delta' && block.isFinished)) return block
+    if (block === undefined && !this.#count()) return undefined
+    const begun = block ?? this.#ended.get(key)
+    const { form, place } = about
+    const text = begun?.sequenced ?? this.#textOf(about)
+    const made = new GuardedBlock({ key, form, isFixed: !place.canChange, text, begun }, this.#options)
+    this.#blocks.set(key, made)
+    return made
+  }
+
+  #textOf({ block, form, owner }: EventText): SequencedText | undefined {
+    if (block.startsWith(ALONE)) return undefined
+    const path = answerPath(this.#format, block)
+    const isText = form !== 'arguments' && form !== 'input'
+    return new SequencedText(path, isText ? sequencesOf(this.#format, path, owner) : [])
+  }
+
+  /** The first text of a block comes. @returns false if it cannot be checked with those that are read together with it */
+  enter({ sequenced }: GuardedBlock): boolean {
+    return sequenced === undefined || sequenced.isEntered || this.#sequences.enter(sequenced)
   }
 
   /** Ends blocks; all that begin with a key that ends with `*`. */
@@ -61,22 +83,26 @@ export class GuardedBlocks {
       if (hasPrefix(name, prefixes)) this.end(block)
       if (pace.after(WORK_PER_END)) yield
     }
+    for (const prefix of prefixes) this.#sequences.end(prefix)
   }
 
   end(block: GuardedBlock | undefined): void {
     if (block === undefined) return
-    const { key } = block
+    const { key, sequenced } = block
     block.end()
-    const isAlone = key.startsWith(ALONE)
-    if (!isAlone && block.tail !== '') this.#keepEnd(familyOf(key), block.tail)
+    if (sequenced !== undefined) this.#remember(block)
     // Only the responses API repeats texts of blocks that have ended.
-    if (isAlone || !this.#options.isRepeated) this.#remove(key)
+    if (sequenced === undefined || !this.#options.isRepeated) this.#remove(key)
   }
 
   /** The stream is over. */
   drop(): void {
     this.#blocks.clear()
+    this.#ended.clear()
+    this.#sequences.drop()
     this.#release(this.#counted)
+    this.#options.exchange.context.guardLoad.give(this.#lasting * this.#blockBytes)
+    this.#lasting = 0
   }
 
   /** @returns whether there is room for one more */
@@ -84,6 +110,12 @@ export class GuardedBlocks {
     if (this.#blocks.size < FEW_BLOCKS) return true
     if (!this.#options.exchange.context.guardLoad.take(this.#blockBytes)) return false
     this.#counted++
+    return true
+  }
+
+  #takeLasting(): boolean {
+    if (!this.#options.exchange.context.guardLoad.take(this.#blockBytes)) return false
+    this.#lasting++
     return true
   }
 
@@ -96,9 +128,10 @@ export class GuardedBlocks {
     this.#counted -= count
   }
 
-  #keepEnd(family: string, tail: string): void {
-    this.#before.delete(family)
-    this.#before.set(family, tail)
-    if (this.#before.size > MAX_FAMILIES) this.#before.delete(this.#before.keys().next().value!)
+  #remember(block: GuardedBlock): void {
+    const { key } = block
+    this.#ended.delete(key)
+    this.#ended.set(key, block)
+    if (this.#ended.size > MAX_ENDED) this.#ended.delete(this.#ended.keys().next().value!)
   }
 }

@@ -121,7 +121,7 @@ export class GuardingStreamSink extends HoldingSink {
     })
     this.#startMs = exchange.context.monotonic()
     this.#held = new HeldEvents(exchange.context.guardLoad)
-    this.#blocks = new GuardedBlocks({
+    this.#blocks = new GuardedBlocks(format, {
       guards,
       exchange,
       signal: this.#questions.signal,
@@ -340,6 +340,7 @@ export class GuardingStreamSink extends HoldingSink {
     if (this.#isEnding) return undefined
     const block = this.#blocks.of(about)
     if (block === undefined) return void this.#fail('too many texts are open')
+    if (original !== '' && !this.#blocks.enter(block)) return void this.#fail('too many texts are read together')
     const piece: EventPiece = { original, released: undefined, start, end, block }
     if (this.#pieces === undefined) this.#pieces = [piece]
     else this.#pieces.push(piece)

@@ -1,15 +1,38 @@
 import type { RegexGuard } from '../guard.ts'
 import { refuseByGuard } from '../guard-refusals.ts'
-import { MaskPipeline } from '../rules/mask-pipeline.ts'
+import { changesAtEnd } from '../rules/joined-scanner.ts'
+import { chainsBehind, MaskPipeline, type RuleChains } from '../rules/mask-pipeline.ts'
 import type { RefuseStream, TextOutput, TextStage } from './text-stage.ts'
+
+/** What the stage of the text before leaves to that of the next one in a sequence. */
+export interface StageBefore {
+  readonly sequence: string
+  readonly stage: Pick<RegexStage<unknown>, 'chains'>
+}
+
+/** The stages of the same guard for texts that are read together with that of a stage. */
+export interface StageNeighbours {
+  /** For the text before, in each sequence that has one. */
+  before(): readonly StageBefore[]
+  /** There are texts behind. */
+  readonly isFollowed: boolean
+  /** For the texts behind. */
+  after(): readonly Pick<RegexStage<unknown>, 'markStale' | 'catchUp'>[]
+}
 
 export interface RegexStageOptions {
   readonly guard: RegexGuard
   /** A match cannot be masked: it refuses the stream. */
   readonly isFixed: boolean
-  /** Text that has left and that this one may go on with: a match that begins in it refuses the stream. */
-  readonly before: string
   readonly stream: RuleObserver
+  /** Undefined: the text is read alone. */
+  readonly neighbours?: StageNeighbours | undefined
+  /** The text may go on when it seems to be over. */
+  readonly mayGoOn?: boolean
+  /** That of the beginning of the text, which seemed to be over. */
+  readonly begun?: RegexStage<unknown> | undefined
+  /** Text that has left and that this one is read with. */
+  readonly before?: string
 }
 
 /** The stream that a stage belongs to. */
@@ -19,65 +42,240 @@ export interface RuleObserver {
   readonly noted: (guard: RegexGuard, verdict: 'Mask' | 'Reject') => void
 }
 
-/** Masks the matches of a guard. Text that can no longer be part of a match passes at once. */
+/** So much of the beginning of a text is checked again if the text before it goes on afterwards, in UTF-16 units. */
+const HEAD_LENGTH = 256
+
+const HAS_LEFT = ' matched a text that had begun to leave'
+
+/**
+ * Masks the matches of a guard in a text, alone and together with the texts before it. Text that can no longer be part of a match passes at
+ * once. A match that would change text which has left refuses the stream.
+ */
 export class RegexStage<Tag> implements TextStage<Tag> {
   readonly #out: TextOutput<Tag>
   readonly #options: RegexStageOptions
-  readonly #pipeline: MaskPipeline
+  #pipeline: MaskPipeline
   /** Of the deltas that have not passed, in order. */
   readonly #tags: Tag[] = []
-  /** `before` has not been taken from the pipeline. */
-  #isBefore: boolean
-  /** A match began in `before`, and may go on in the next text. */
-  #mayReach = false
-  #isOver = false
+  /** By sequence, the number of the text before among those that the pipeline stands behind. */
+  #behind = new Map<string, number>()
+  /** The first deltas, and what left instead of those that have passed. */
+  readonly #head: string[] = []
+  readonly #left: string[] = []
+  #headLength = 0
+  /** How many deltas the pipeline has passed. */
+  #passed = 0
+  /** The text goes on behind the head. */
+  #isLong = false
+  #hasText = false
+  /** The pipeline as it would be if the text were over. */
+  #ended: MaskPipeline | undefined
+  /** The text before has changed since this one was checked. */
+  #isStale = false
+  #isFinished = false
+  #isRefused = false
+  /** Sequences that are over with this text. */
+  readonly #lastOf = new Set<string>()
 
   constructor(out: TextOutput<Tag>, options: RegexStageOptions) {
+    const { guard, begun, before = '' } = options
     this.#out = out
     this.#options = options
-    this.#pipeline = new MaskPipeline(options.guard.rules)
-    this.#isBefore = options.before !== ''
-    if (this.#isBefore) this.#pipeline.push(0, options.before)
+    this.#pipeline = new MaskPipeline(
+      guard.rules,
+      before === '' ? undefined : { joined: [chainsBehind(guard.rules, before)] },
+    )
+    if (begun?.canGoOn === true) this.#goOn(begun)
+  }
+
+  /** Another stage can go on with the text. While a service is asked about the end of it, it is not known what of it leaves. */
+  get canGoOn(): boolean {
+    return this.#hasText && this.#isFinished
   }
 
   text(tag: Tag, text: string): void {
-    if (this.#isOver) return
+    if (this.#isRefused || this.#isFinished) return
+    if (!this.#hasText) {
+      // Nothing waits.
+      if (text === '') return this.#out.text(tag, text)
+      this.#begin()
+    }
+    if (this.#isStale) {
+      this.#checkAgain()
+      if (this.#isRefused) return
+    }
+    this.#ended = undefined
     this.#tags.push(tag)
+    if (!this.#isLong) this.#keepHead(text)
     this.#pipeline.push(0, text)
     this.#forward()
+    if (this.#options.neighbours?.isFollowed === true) this.#markAfter()
   }
 
   finish(): void {
-    if (this.#isOver) return
-    this.#pipeline.finish()
+    if (this.#isRefused || this.#isFinished) return
+    this.#ended = undefined
+    if (this.#isStale) this.#checkAgain()
+    this.#pipeline.finish(this.#keepsChains)
+    this.#isFinished = true
     this.#forward()
-    if (!this.#isOver) this.#out.finish()
-    this.#isOver = true
+    if (this.#isRefused) return
+    this.#out.finish()
+    for (const stage of this.#options.neighbours?.after() ?? NO_STAGES) stage.catchUp()
+    this.#checkEnd()
+  }
+
+  /** How the search goes on behind the text in a sequence. Undefined: there is no text. */
+  chains(sequence: string): RuleChains | undefined {
+    if (!this.#hasText) {
+      return this.#options.neighbours
+        ?.before()
+        .find((before) => before.sequence === sequence)
+        ?.stage.chains(sequence)
+    }
+    if (this.#isStale) this.#checkAgain()
+    return this.#endedPipeline().chains(this.#behind.get(sequence) ?? -1)
+  }
+
+  /** The text before has changed. */
+  markStale(): void {
+    if (this.#isStale || !this.#hasText) return
+    this.#isStale = true
+    this.#markAfter()
+  }
+
+  #markAfter(): void {
+    for (const stage of this.#options.neighbours?.after() ?? NO_STAGES) stage.markStale()
+  }
+
+  /** The text before is over. */
+  catchUp(): void {
+    if (this.#isStale && !this.#isRefused) this.#checkAgain()
+    this.#checkEnd()
+  }
+
+  /** No text follows in a sequence. */
+  endSequence(sequence: string): void {
+    this.#lastOf.add(sequence)
+    this.#checkEnd()
+  }
+
+  get #keepsChains(): boolean {
+    return this.#options.neighbours !== undefined || this.#options.mayGoOn === true
+  }
+
+  #begin(): void {
+    this.#hasText = true
+    if (this.#options.neighbours === undefined) return
+    const joined = this.#chainsBefore()
+    if (joined.length > 0) this.#pipeline = new MaskPipeline(this.#options.guard.rules, { joined })
+  }
+
+  #chainsBefore(): readonly RuleChains[] {
+    const found: RuleChains[] = []
+    const behind = new Map<string, number>()
+    for (const { stage, sequence } of this.#options.neighbours?.before() ?? []) {
+      const chains = stage.chains(sequence)
+      if (chains === undefined) continue
+      if (!found.includes(chains)) found.push(chains)
+      behind.set(sequence, found.indexOf(chains))
+    }
+    this.#behind = behind
+    return found
+  }
+
+  #endedPipeline(): MaskPipeline {
+    if (this.#isFinished) return this.#pipeline
+    if (this.#ended === undefined) {
+      this.#ended = this.#pipeline.fork()
+      this.#ended.finish(true)
+    }
+    return this.#ended
+  }
+
+  /** The text seemed to be over, and all of it has left. */
+  #goOn(begun: RegexStage<unknown>): void {
+    this.#hasText = true
+    this.#head.push(...begun.#head)
+    this.#left.push(...begun.#left)
+    this.#headLength = begun.#headLength
+    this.#isLong = begun.#isLong
+    this.#behind = begun.#behind
+    if (!this.#isLong) return this.#repeatHead()
+    const { rules } = this.#options.guard
+    const own = begun.#pipeline.chains(-1)
+    const count = begun.#pipeline.isJoined ? new Set(begun.#behind.values()).size : 0
+    const joined = Array.from({ length: count }, (_, at) => begun.#pipeline.chains(at))
+    this.#pipeline = new MaskPipeline(rules, { own, joined })
+    this.#passed = this.#head.length
+  }
+
+  #keepHead(text: string): void {
+    if (!this.#keepsChains) return
+    this.#headLength += text.length
+    this.#isLong = this.#headLength > HEAD_LENGTH || this.#head.length === HEAD_LENGTH
+    if (!this.#isLong) this.#head.push(text)
+  }
+
+  /** The text that the beginning of this one was checked with has changed: the same must have left. */
+  #checkAgain(): void {
+    this.#isStale = false
+    this.#ended = undefined
+    if (!this.#isLong) return this.#repeatHead()
+    const pipeline = this.#checkedHead()
+    const isSame = pipeline.take().every(({ text }, at) => at >= this.#left.length || text === this.#left[at])
+    this.#behind = new Map()
+    // What is behind the head cannot be checked again.
+    if (!isSame || pipeline.overran || pipeline.isJoined || this.#pipeline.isJoined) this.#reject(HAS_LEFT)
+  }
+
+  #repeatHead(): void {
+    this.#pipeline = this.#checkedHead()
+    this.#passed = 0
+    if (this.#isFinished) this.#pipeline.finish(true)
+    this.#forward()
+  }
+
+  #checkedHead(): MaskPipeline {
+    const pipeline = new MaskPipeline(this.#options.guard.rules, { joined: this.#chainsBefore() })
+    for (const text of this.#head) pipeline.push(0, text)
+    return pipeline
+  }
+
+  /** What the end of the last text decides about those before it. */
+  #checkEnd(): void {
+    if (!this.#isFinished || this.#isRefused) return
+    for (const sequence of this.#lastOf) {
+      const at = this.#behind.get(sequence)
+      if (at !== undefined && this.#pipeline.chains(at).some(changesAtEnd)) return this.#reject(HAS_LEFT)
+    }
   }
 
   #forward(): void {
     const { isFixed, guard, stream } = this.#options
     const pipeline = this.#pipeline
     // The rest of the match must not leave, either.
-    if (pipeline.overran) return this.#reject(' matched a text that had begun to leave')
+    if (pipeline.overran) return this.#reject(HAS_LEFT)
     for (const { text, changed } of pipeline.take()) {
-      if (this.#isBefore) {
-        this.#isBefore = false
-        this.#mayReach = changed
+      const at = this.#passed++
+      if (at < this.#left.length) {
+        if (text !== this.#left[at]) return this.#reject(HAS_LEFT)
         continue
       }
-      if (changed && this.#mayReach) return this.#reject(' matched a text that had begun to leave')
-      if (text !== '') this.#mayReach = false
       if (changed && isFixed) return this.#reject(' matched a text that cannot change')
       if (changed) stream.noted(guard, 'Mask')
+      if (at < this.#head.length) this.#left.push(text)
       this.#out.text(this.#tags.shift()!, text)
     }
   }
 
   #reject(why: string): void {
+    if (this.#isRefused) return
     const { guard, stream } = this.#options
-    this.#isOver = true
+    this.#isRefused = true
     stream.noted(guard, 'Reject')
     stream.refuse(refuseByGuard(guard, why))
   }
 }
+
+const NO_STAGES: ReturnType<StageNeighbours['after']> = []

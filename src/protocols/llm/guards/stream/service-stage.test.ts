@@ -63,7 +63,7 @@ function stageWith({ masks = false, isFixed = false, before = '' } = {}) {
   const stage = new ServiceStage<number>(out, {
     guard,
     isFixed,
-    before,
+    before: () => before,
     exchange,
     signal: over.signal,
     refuse: (refusal) => void refused.push(refusal),

@@ -33,7 +33,7 @@ export interface ServiceStageOptions {
   /** A mask refuses the stream. */
   readonly isFixed: boolean
   /** Text that has left and that this one may go on with. */
-  readonly before: string
+  readonly before: () => string
   readonly refuse: RefuseStream
   readonly exchange: Exchange
   /** Aborted when the stream is over: no question is asked or waited for. */
@@ -58,8 +58,8 @@ export class ServiceStage<Tag> implements TextStage<Tag> {
   }[] = []
   /** The first half of a character that a provider has cut in two, which goes into the next delta. At the end of a text, it is none and left out. */
   #half = ''
-  /** The end of the text before the open window. */
-  #before: string
+  /** The end of the text before the open window; undefined: no text has been judged. */
+  #before: string | undefined
   #pause: { cancel(): void } | undefined
   /** When the last text came. */
   #lastMs = 0
@@ -71,7 +71,6 @@ export class ServiceStage<Tag> implements TextStage<Tag> {
   constructor(out: TextOutput<Tag>, options: ServiceStageOptions) {
     this.#out = out
     this.#options = options
-    this.#before = endOf(options.before)
     this.#maxInFlight = options.guard.service.masks ? 1 : 2
     options.exchange.context.whenOver(() => this.#stop())
   }
@@ -137,7 +136,7 @@ export class ServiceStage<Tag> implements TextStage<Tag> {
     const window = this.#open
     this.#open = { entries: [], bytes: 0 }
     const text = textOf(window)
-    const shown = this.#before
+    const shown = this.#before ?? endOf(this.#options.before())
     const content = shown + text
     this.#before = endOf(content)
     const question = {
