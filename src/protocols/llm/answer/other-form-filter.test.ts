@@ -1,5 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { expect, test } from 'vitest'
+import type { SentSecret } from '#exchange/sent-secret.ts'
 import { ForwardingSink } from '#net/body/forwarding-sink.ts'
 import { roomFor } from '#net/testing/room-for.ts'
 import { VirtualTime } from '#test/support/virtual-time.ts'
@@ -19,7 +20,7 @@ class Inner extends ForwardingSink {
   }
 }
 
-function formed(streamed: boolean, maxBytes = 1000) {
+function formed(streamed: boolean, maxBytes = 1000, secret?: SentSecret) {
   const told: string[] = []
   const stops: (() => void)[] = []
   const collector = new Collector()
@@ -28,7 +29,7 @@ function formed(streamed: boolean, maxBytes = 1000) {
     ...{ type: 'Completions', forms: completionsForms, streamed, includesUsage: true, maxBytes },
     claim: roomFor(2 ** 26).claim,
     inner: { changesLength: false, into: () => inner },
-    secret: () => undefined,
+    secret: () => secret,
     failed: (type) => told.push(type),
     whenOver: (stop) => {
       stops.push(stop)
@@ -119,6 +120,14 @@ test('what follows a complete stream is not read, and delays its end by no more 
   expect([told, collector.ended]).toEqual([['begun', 'cancel'], 1])
   await time.pass(1000)
   expect(collector.ended).toBe(1)
+})
+
+test('an error does not show the credential of the gateway', () => {
+  const secret = { hideIn: (text: string) => text.replace('busy', '***') } as SentSecret
+  const { filter, sink, push } = formed(true, 1000, secret)
+  push(JSON.stringify(ERROR))
+  sink.end()
+  expect(JSON.parse(String(filter.refusal?.body)).error.message).toBe('invalid provider response: ***')
 })
 
 test.each(['its end', 'the end of the request'])('after %s nothing waits for a complete stream', async (what) => {

@@ -189,6 +189,25 @@ test('parts and items without what is known of them are whole', () => {
   ])
 })
 
+test.each<[what: string, logprobs: object, shown: unknown]>([
+  ['has', { logprobs: [{ token: 'a', logprob: -0.1 }] }, [{ token: 'a', logprob: -0.1 }]],
+  ['has not', {}, []],
+])('a text that %s probabilities shows them with each event', (_, logprobs, shown) => {
+  const part = { type: 'output_text', text: 'a', ...logprobs }
+  const events = eventsOf(streamOf(responsesForms, JSON.stringify({ output: [{ content: [part] }] })))
+  const about = { item_id: '', output_index: 0, content_index: 0, logprobs: shown }
+  expect(events.slice(4, 6)).toEqual([
+    { type: 'response.output_text.delta', sequence_number: 4, ...about, delta: 'a' },
+    { type: 'response.output_text.done', sequence_number: 5, ...about, text: 'a' },
+  ])
+})
+
+test('a call without name and id has empty ones', () => {
+  const output = [{ type: 'function_call', arguments: '{}' }]
+  const done = eventsOf(streamOf(responsesForms, JSON.stringify({ output })))[4]
+  expect(done).toMatchObject({ type: 'response.function_call_arguments.done', item_id: '', name: '' })
+})
+
 test('a whole response may be compressed', () => {
   const { text: stream } = answered(true, gzipSync(WHOLE), { coding: 'gzip' })
   expect(eventsOf(stream).at(-1)!.type).toBe('response.completed')
