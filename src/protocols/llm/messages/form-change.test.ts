@@ -160,6 +160,13 @@ test.each<[what: string, indexes: readonly (number | undefined)[], order: string
   expect(content.map(({ text }: { text: string }) => text).join('')).toBe(order)
 })
 
+test('the first block without a number has the number 0', () => {
+  const block = event('content_block_start', { content_block: { type: 'text', text: 'a' } })
+  const delta = event('content_block_delta', { index: 0, delta: { type: 'text_delta', text: 'b' } })
+  const { content } = JSON.parse(collected(messagesForms, start + block + delta + stopped + stop))
+  expect(content).toEqual([{ type: 'text', text: 'ab' }])
+})
+
 test('events are known by their types or by their lines, and those without data are nothing', () => {
   const stream = `${start}event: ping\n\ndata:\n\n${begin}${input('{"a":1}')}${stopped}${stop}`
   const whole = collected(messagesForms, stream)
