@@ -136,6 +136,9 @@ export interface GuardCheck {
   readonly detail: string | undefined
 }
 
+/** A header of the response; never changed. */
+export type QueuedHeader = readonly [name: string, value: string]
+
 /** Work for a request that goes on after its response. */
 export interface WorkAfterResponse {
   /** The follow-up of the request, in which the work notes its facts. */
@@ -246,7 +249,7 @@ export class Exchange {
   exceeded: string | undefined
 
   /** Response headers queued by policies; written last, and they replace existing ones. */
-  queuedHeaders: [name: string, value: string][] | undefined
+  queuedHeaders: QueuedHeader[] | undefined
   attempts: Attempt[] | undefined
   /** Set if work for the request goes on after its response; the request is observed at the end of that work. */
   workAfterResponse: WorkAfterResponse | undefined
@@ -317,7 +320,7 @@ export class Exchange {
   }
 
   /** Queues several, in a list of exactly their number: one that grows would have room for 16 more. */
-  queueHeaders(headers: [name: string, value: string][]): void {
+  queueHeaders(headers: QueuedHeader[]): void {
     this.queuedHeaders = this.queuedHeaders === undefined ? headers : this.queuedHeaders.concat(headers)
   }
 

@@ -1,7 +1,5 @@
 import type { KeptDecision } from './decision.ts'
-import type { PassedPolicies } from './passage.ts'
-
-type Passed = KeptDecision['passed']
+import type { Passed, PassedPhase } from './passage.ts'
 
 // Numbers of a decision.
 const NUMBER = 0
@@ -15,7 +13,7 @@ const ANSWERED = 7
 /** Of each phase. */
 const REACHED = 8
 
-/** Before, after and at the backend (`passedPolicies`). */
+/** Those of `Passed`. */
 const PHASES = 3
 /** Of the policies of all phases together; the phases of longer ones are kept as they are. */
 const TIMES = 24
@@ -78,7 +76,8 @@ export class DecisionColumns {
     values[value + CONSUMER] = decision.consumer
     values[value + REASON] = decision.reason
     values[value + RARE] = decision.rare
-    values[value + LONG_PASSED] = this.#writePassed(number, value, decision.passed) ? undefined : decision.passed
+    const { passed } = decision
+    values[value + LONG_PASSED] = this.#writePassed(number, value, passed) ? undefined : phasesOf(passed)
   }
 
   /** The number of the decision, without reading the rest of it. */
@@ -114,32 +113,39 @@ export class DecisionColumns {
   }
 
   /** @returns whether the times fit */
-  #writePassed(number: number, value: number, passed: Passed): boolean {
-    let time = number + FIRST_TIME
-    const end = number + NUMBERS
-    for (let phase = 0; phase < PHASES; phase++) {
-      const { policies, reached, timesMs } = passed[phase] ?? NOT_PASSED
-      this.#values[value + POLICIES + phase] = policies
-      this.#numbers[number + REACHED + phase] = reached
-      if (time + timesMs.length > end) return false
-      for (let i = 0; i < timesMs.length; i++) this.#numbers[time++] = timesMs[i]!
-    }
+  #writePassed(number: number, value: number, { preProgress, postProgress, backendProgress }: Passed): boolean {
+    const before = preProgress.timesMs.length
+    const after = before + postProgress.timesMs.length
+    if (after + backendProgress.timesMs.length > TIMES) return false
+    this.#writePhase(0, number, value, 0, preProgress)
+    this.#writePhase(1, number, value, before, postProgress)
+    this.#writePhase(2, number, value, after, backendProgress)
     return true
+  }
+
+  #writePhase(phase: number, number: number, value: number, from: number, passed: PassedPhase): void {
+    const { policies, reached, timesMs } = passed
+    this.#values[value + POLICIES + phase] = policies
+    this.#numbers[number + REACHED + phase] = reached
+    const first = number + FIRST_TIME + from
+    for (let i = 0; i < timesMs.length; i++) this.#numbers[first + i] = timesMs[i]!
   }
 }
 
-const NOT_PASSED = { policies: undefined, reached: -1, timesMs: [] as readonly number[] } as const
+/** Without what else a request met. */
+function phasesOf({ preProgress, postProgress, backendProgress }: Passed): Passed {
+  return { preProgress, postProgress, backendProgress }
+}
 
 function readPassed(numbers: Float64Array, values: readonly unknown[]): Passed {
   let time = FIRST_TIME
-  return Array.from({ length: PHASES }, (_, phase): PassedPolicies | undefined => {
-    const policies = values[POLICIES + phase] as PassedPolicies['policies'] | undefined
-    if (policies === undefined) return undefined
+  const [preProgress, postProgress, backendProgress] = Array.from({ length: PHASES }, (_, phase): PassedPhase => {
+    const policies = values[POLICIES + phase] as PassedPhase['policies']
     const start = time
-    // When the phase began, then when each of its policies ended.
-    time += policies.length + 1
+    if (policies !== undefined) time += policies.length + 1
     return { policies, reached: numbers[REACHED + phase]!, timesMs: [...numbers.subarray(start, time)] }
   })
+  return { preProgress: preProgress!, postProgress: postProgress!, backendProgress: backendProgress! }
 }
 
 function known(ms: number): number | undefined {

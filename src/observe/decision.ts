@@ -4,7 +4,7 @@ import type { Attempt, Callout, GuardCheck, PlanNames } from '#exchange/exchange
 import type { LlmTranslation } from '#exchange/llm-facts.ts'
 import type { McpFacts } from '#exchange/mcp-facts.ts'
 import type { KeptBody } from './kept-body.ts'
-import type { PassedPolicies } from './passage.ts'
+import type { Passed } from './passage.ts'
 
 /** A decision as it happened; its record is built only when it is read. */
 export interface KeptDecision {
@@ -25,8 +25,7 @@ export interface KeptDecision {
   readonly reason: string
   /** When the request was received, on the monotonic clock. */
   readonly startMonotonicMs: number
-  /** As `passedPolicies` returns them. */
-  readonly passed: readonly (PassedPolicies | undefined)[]
+  readonly passed: Passed
   readonly durationMs: number
   readonly sentMs: number | undefined
   readonly answeredMs: number | undefined

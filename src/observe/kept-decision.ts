@@ -1,6 +1,6 @@
 import { clock } from '#base/clock.ts'
 import { cutText } from '#base/cut-text.ts'
-import { type Identity, NO_PLAN_NAMES } from '#exchange/exchange.ts'
+import { type Identity, NO_PLAN_NAMES, type PlanNames } from '#exchange/exchange.ts'
 import type { McpFacts } from '#exchange/mcp-facts.ts'
 import { ownText } from '#net/own-text.ts'
 import type { ConnectionFault, WireRefusal } from '#net/stream.ts'
@@ -9,7 +9,7 @@ import type { Ended } from './ended.ts'
 import type { Unread } from './fields.ts'
 import { keptBody } from './kept-body.ts'
 import type { IncomingConnection } from './observer.ts'
-import { causeOf, passedPolicies } from './passage.ts'
+import { causeOf, NOTHING_PASSED, type Passed } from './passage.ts'
 
 /** Why something ended before it became a request. */
 export interface Cause extends Pick<Unread, 'status' | 'reason'> {
@@ -38,7 +38,7 @@ export function keptUnread({ peer, gateway, listener }: IncomingConnection, numb
     status,
     reason,
     startMonotonicMs: 0,
-    passed: NONE,
+    passed: NOTHING_PASSED,
     durationMs: 0,
     sentMs: undefined,
     answeredMs: undefined,
@@ -46,32 +46,98 @@ export function keptUnread({ peer, gateway, listener }: IncomingConnection, numb
   }
 }
 
-/** The decision about a completed request or relayed connection. */
-export function keptRequest(ended: Ended, bodyBytes: number): KeptDecision {
-  const { exchange, request } = ended
-  const { decision } = request
-  const { peer, startMonotonicMs, sentMonotonicMs, answeredMonotonicMs } = exchange
-  return {
-    number: request.decisionNumber,
-    timeMs: ended.timeMs,
-    method: exchange.originalMethod,
-    authority: exchange.originalAuthority || (peer.serverName ?? ''),
-    target: ownText(exchange.originalTarget),
-    redactedParameters: exchange.redactedParameters,
-    clientAddress: peer.remoteAddress,
-    clientPort: peer.remotePort,
-    names: exchange.names ?? NO_PLAN_NAMES,
-    endpoint: request.endpointLabel ?? '',
-    section: request.endpointSection ?? '',
-    consumer: consumerOf(exchange.identity),
-    status: ended.status,
-    reason: ended.reason,
-    startMonotonicMs,
-    passed: decision === undefined ? NONE : passedPolicies(decision),
-    durationMs: ended.durationMs,
-    sentMs: sentMonotonicMs === 0 ? undefined : sentMonotonicMs - startMonotonicMs,
-    answeredMs: answeredMonotonicMs === 0 ? undefined : answeredMonotonicMs - startMonotonicMs,
-    rare: isOrdinary(ended, bodyBytes) ? NOTHING_RARE : rareFacts(ended, bodyBytes),
+/** The decision about a completed request or relayed connection. It reads what it is made of: `DecisionColumns` takes each value once. */
+export class KeptRequest implements KeptDecision {
+  readonly #ended: Ended
+  readonly #bodyBytes: number
+
+  /** @param bodyBytes so much of each body is kept */
+  constructor(ended: Ended, bodyBytes: number) {
+    this.#ended = ended
+    this.#bodyBytes = bodyBytes
+  }
+
+  get number(): number {
+    return this.#ended.request.decisionNumber
+  }
+
+  get timeMs(): number {
+    return this.#ended.timeMs
+  }
+
+  get method(): string {
+    return this.#ended.exchange.originalMethod
+  }
+
+  get authority(): string {
+    const { originalAuthority, peer } = this.#ended.exchange
+    return originalAuthority || (peer.serverName ?? '')
+  }
+
+  get target(): string {
+    return ownText(this.#ended.exchange.originalTarget)
+  }
+
+  get redactedParameters(): readonly string[] {
+    return this.#ended.exchange.redactedParameters
+  }
+
+  get clientAddress(): string {
+    return this.#ended.exchange.peer.remoteAddress
+  }
+
+  get clientPort(): number {
+    return this.#ended.exchange.peer.remotePort
+  }
+
+  get names(): PlanNames {
+    return this.#ended.exchange.names ?? NO_PLAN_NAMES
+  }
+
+  get endpoint(): string {
+    return this.#ended.request.endpointLabel ?? ''
+  }
+
+  get section(): string {
+    return this.#ended.request.endpointSection ?? ''
+  }
+
+  get consumer(): string {
+    return consumerOf(this.#ended.exchange.identity)
+  }
+
+  get status(): number {
+    return this.#ended.status
+  }
+
+  get reason(): string {
+    return this.#ended.reason
+  }
+
+  get startMonotonicMs(): number {
+    return this.#ended.exchange.startMonotonicMs
+  }
+
+  get passed(): Passed {
+    return this.#ended.request.decision ?? NOTHING_PASSED
+  }
+
+  get durationMs(): number {
+    return this.#ended.durationMs
+  }
+
+  get sentMs(): number | undefined {
+    const { sentMonotonicMs, startMonotonicMs } = this.#ended.exchange
+    return sentMonotonicMs === 0 ? undefined : sentMonotonicMs - startMonotonicMs
+  }
+
+  get answeredMs(): number | undefined {
+    const { answeredMonotonicMs, startMonotonicMs } = this.#ended.exchange
+    return answeredMonotonicMs === 0 ? undefined : answeredMonotonicMs - startMonotonicMs
+  }
+
+  get rare(): RareFacts {
+    return isOrdinary(this.#ended, this.#bodyBytes) ? NOTHING_RARE : rareFacts(this.#ended, this.#bodyBytes)
   }
 }
 

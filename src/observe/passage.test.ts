@@ -1,16 +1,17 @@
 import { expect, test } from 'vitest'
 import type { Origin } from '#base/origin.ts'
 import type { RejectionCode } from '#base/rejections.ts'
-import { causeOf, type Passage, passedPolicies, policyRecords } from './passage.ts'
+import { causeOf, NOTHING_PASSED, type Passage, policyRecords } from './passage.ts'
 
-const chain = (stage: 'pre-routing' | 'post-routing' | 'backend', ...fields: readonly string[]) => ({
-  policies: fields.map((field) => ({
+/** A phase that came to the policy before the last time. */
+function phase(stage: 'pre-routing' | 'post-routing' | 'backend', fields: string, timesMs: readonly number[]) {
+  const policies = [...fields].map((field) => ({
     stage,
     field,
-    sources: [{ origin: { kind: 'ProxyPolicy', namespace: 'default', name: field }, path: `spec.${field}` }],
-  })),
-})
-const NOTHING = { reached: -1, timesMs: undefined }
+    sources: [{ origin: object('ProxyPolicy', field), path: `spec.${field}` }],
+  }))
+  return { policies, reached: timesMs.length - 2, timesMs }
+}
 const object = (kind: string, name: string): Origin => ({ kind, namespace: 'default', name })
 
 function passage(values: Partial<Passage>): Passage {
@@ -18,23 +19,17 @@ function passage(values: Partial<Passage>): Passage {
     listener: { item: { origin: object('Gateway', 'main') } },
     rule: { item: { origin: object('HTTPRoute', 'shop'), rule: 1 } },
     backend: { item: { origin: object('ProxyBackend', 'web') } },
-    preRouting: chain('pre-routing', 'a', 'b'),
-    preProgress: NOTHING,
-    postRouting: chain('post-routing', 'c', 'd'),
-    postProgress: NOTHING,
-    endpoint: { chain: chain('backend', 'e') },
-    backendProgress: NOTHING,
+    ...NOTHING_PASSED,
     ...values,
   }
 }
 
 test('the policies that ran, with their times', () => {
-  const passed = passedPolicies(
-    passage({
-      preProgress: { reached: 1, timesMs: [10, 11, 14] },
-      postProgress: { reached: 0, timesMs: [20, 20.5] },
-    }),
-  )
+  const passed = {
+    ...NOTHING_PASSED,
+    preProgress: phase('pre-routing', 'ab', [10, 11, 14]),
+    postProgress: phase('post-routing', 'cd', [20, 20.5]),
+  }
   const records = policyRecords(passed, 8)
   expect(records.map(({ stage, field, startMs, durationMs }) => [stage, field, startMs, durationMs])).toEqual([
     ['pre-routing', 'a', 2, 1],
@@ -45,12 +40,8 @@ test('the policies that ran, with their times', () => {
 })
 
 test('a policy whose request was abandoned has no end', () => {
-  const passed = passedPolicies(passage({ backendProgress: { reached: 0, timesMs: [10, NaN] } }))
+  const passed = { ...NOTHING_PASSED, backendProgress: phase('backend', 'e', [10, NaN]) }
   expect(policyRecords(passed, 8)).toMatchObject([{ field: 'e', startMs: 2, durationMs: 0 }])
-})
-
-test('without policies nothing is kept', () => {
-  expect(passedPolicies(passage({}))).toBe(passedPolicies(passage({ listener: undefined })))
 })
 
 const causes: readonly (readonly [

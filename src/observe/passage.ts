@@ -9,14 +9,29 @@ export interface PolicyRecord extends DecidedBy {
   readonly durationMs: number
 }
 
-/** The policies of a phase, and how far the request came in them, as the engine has them. */
-interface Chain {
-  readonly policies: readonly DecidedBy[]
-}
-interface Progress {
+/** How far a request came in the policies of a phase, as the engine has it. */
+export interface PassedPhase {
+  /** Undefined: no policy ran. */
+  readonly policies: readonly DecidedBy[] | undefined
+  /** Index of the last one that ran. */
   readonly reached: number
-  /** When the chain began, then when each policy ended; monotonic, NaN: it has not ended. */
-  readonly timesMs: readonly number[] | undefined
+  /** When the first one began, then when each of them ended; monotonic, NaN: it has not ended. */
+  readonly timesMs: readonly number[]
+}
+
+/** The phases of a request; `backendProgress` is that of the last attempt. */
+export interface Passed {
+  readonly preProgress: PassedPhase
+  readonly postProgress: PassedPhase
+  readonly backendProgress: PassedPhase
+}
+
+/** No policy ran. */
+const NOT_PASSED: PassedPhase = { policies: undefined, reached: -1, timesMs: [] }
+export const NOTHING_PASSED: Passed = {
+  preProgress: NOT_PASSED,
+  postProgress: NOT_PASSED,
+  backendProgress: NOT_PASSED,
 }
 
 /** How far a request or a relayed connection came, as the engine has it. */
@@ -27,44 +42,14 @@ export interface Reached {
 }
 
 /** What a request met on its way, as the engine has it. */
-export interface Passage extends Reached {
-  readonly preRouting: Chain | undefined
-  readonly preProgress: Progress
-  readonly postRouting: Chain | undefined
-  readonly postProgress: Progress
-  readonly endpoint: { readonly chain: Chain } | undefined
-  readonly backendProgress: Progress
-}
-
-/** What is kept of a phase until somebody reads the record. */
-export interface PassedPolicies {
-  readonly policies: readonly DecidedBy[]
-  /** Index of the last one that ran. */
-  readonly reached: number
-  readonly timesMs: readonly number[]
-}
-
-const NONE: readonly never[] = []
-
-/** The phases; undefined: no policy ran in it. */
-export function passedPolicies(passage: Passage): readonly (PassedPolicies | undefined)[] {
-  const { preRouting, preProgress, postRouting, postProgress, endpoint, backendProgress } = passage
-  const before = passed(preRouting, preProgress)
-  const after = passed(postRouting, postProgress)
-  const atBackend = passed(endpoint?.chain, backendProgress)
-  return before === undefined && after === undefined && atBackend === undefined ? NONE : [before, after, atBackend]
-}
-
-function passed(chain: Chain | undefined, { reached, timesMs }: Progress): PassedPolicies | undefined {
-  return chain === undefined || timesMs === undefined ? undefined : { policies: chain.policies, reached, timesMs }
-}
+export interface Passage extends Reached, Passed {}
 
 /** The policies that ran, in order. @param startMs when the request was received, on the clock of the times */
-export function policyRecords(phases: readonly (PassedPolicies | undefined)[], startMs: number): PolicyRecord[] {
-  return phases.flatMap((phase) => (phase === undefined ? [] : recordsOf(phase, startMs)))
+export function policyRecords({ preProgress, postProgress, backendProgress }: Passed, startMs: number): PolicyRecord[] {
+  return [preProgress, postProgress, backendProgress].flatMap((phase) => recordsOf(phase, startMs))
 }
 
-function recordsOf({ policies, reached, timesMs }: PassedPolicies, startMs: number): PolicyRecord[] {
+function recordsOf({ policies = [], reached, timesMs }: PassedPhase, startMs: number): PolicyRecord[] {
   return policies.slice(0, reached + 1).map((policy, i): PolicyRecord => {
     const fromMs = timesMs[i]!
     // A step whose request was abandoned has no end.

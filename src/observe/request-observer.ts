@@ -13,7 +13,7 @@ import type { ConnectionFault, WireRefusal } from '#net/stream.ts'
 import type { DecisionIds } from './decision-ids.ts'
 import { DecisionRing } from './decision-ring.ts'
 import { Ended } from './ended.ts'
-import { type Cause, keptRequest, keptUnread } from './kept-decision.ts'
+import { type Cause, KeptRequest, keptUnread } from './kept-decision.ts'
 import type { AccessLog } from './log/access-log.ts'
 import { observeCall } from './metrics/call-metrics.ts'
 import { countConnection, observeHandshake } from './metrics/connection-metrics.ts'
@@ -102,7 +102,7 @@ export class RequestObserver implements Observer {
     const ended = this.#end(request, note)
     this.#log.log(ended)
     this.#metrics.record(ended, sentBytes)
-    this.records.keep(keptRequest(ended, this.#recordBodyBytes))
+    this.records.keep(new KeptRequest(ended, this.#recordBodyBytes))
     if (exchange.span !== undefined) this.#tracer?.requestEnded(ended, exchange.span)
   }
 
@@ -110,7 +110,7 @@ export class RequestObserver implements Observer {
     const ended = this.#end(relay, broken)
     this.#log.log(ended)
     this.#relays.record(ended, relay)
-    this.records.keep(keptRequest(ended, this.#recordBodyBytes))
+    this.records.keep(new KeptRequest(ended, this.#recordBodyBytes))
   }
 
   connectionEnded(connection: IncomingConnection, receivedBytes: number, sentBytes: number): void {

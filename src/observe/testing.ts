@@ -11,6 +11,7 @@ import type { Peer } from '#net/peer.ts'
 import { type KeptDecision, NOTHING_RARE, type RareFacts } from './decision.ts'
 import { mayCoverFields, removedFields } from './log/default-fields.ts'
 import type { Observed, ObservedRelay, ObserveSettings } from './observer.ts'
+import { NOTHING_PASSED } from './passage.ts'
 
 /** Support for the tests of this room: completed requests and decisions. */
 
@@ -181,7 +182,7 @@ export function keptDecision(values: DecisionValues = {}): KeptDecision {
     status: 0,
     reason: '',
     startMonotonicMs: 0,
-    passed: [],
+    passed: NOTHING_PASSED,
     durationMs: 0,
     sentMs: undefined,
     answeredMs: undefined,

@@ -103,21 +103,15 @@ const GROUPS: readonly Group[] = [
   {
     file: 'net/http/head.ts',
     reason: 'only speed: there is no value at -1',
-    mutants: [['return added < 0 ? undefined : this.#fields[2 * added + 1]', 'added < 0', 'false']],
+    mutants: [['return added < 0 ? undefined : this.#values[added]', 'added < 0', 'false']],
   },
   {
     file: 'net/http/head.ts',
     reason: 'only memory: a value behind the last one is not read',
     mutants: [
-      ["this.#fields[2 * this.#added + 1] = ''", "this.#fields[2 * this.#added + 1] = ''", ';'],
-      ["this.#fields[2 * this.#added + 1] = ''", "''", "'mutated'"],
-      ["this.#fields[2 * this.#added + 1] = ''", '1', '(1 + 1)'],
-      ["this.#fields[2 * this.#added + 1] = ''", '2', '(2 + 1)'],
-      ["while (this.#added > 0) this.#fields[2 * --this.#added + 1] = ''", "''", "'mutated'"],
-      ["while (this.#added > 0) this.#fields[2 * --this.#added + 1] = ''", '2', '(2 + 1)'],
-      ["while (this.#added > 0) this.#fields[2 * --this.#added + 1] = ''", '*', '/'],
-      ["while (this.#added > 0) this.#fields[2 * --this.#added + 1] = ''", '+', '-'],
-      ["while (this.#added > 0) this.#fields[2 * --this.#added + 1] = ''", '1', '(1 + 1)'],
+      ["this.#values[this.#added] = ''", "this.#values[this.#added] = ''", ';'],
+      ["this.#values[this.#added] = ''", "''", "'mutated'"],
+      ["while (this.#added > 0) this.#values[--this.#added] = ''", "''", "'mutated'"],
     ],
   },
   {
@@ -204,7 +198,7 @@ const GROUPS: readonly Group[] = [
   {
     file: 'net/http1/client-exchange.ts',
     reason: 'only memory: the limit of the request before has been stopped, and is replaced by another one',
-    mutants: [['this.#limit ??= new ResponseLimit(this.#owner, this.request, () => this.#expire())', '??=', '=']],
+    mutants: [['this.#limit ??= this.#newLimit()', '??=', '=']],
   },
   {
     file: 'net/http1/server-connection.ts',

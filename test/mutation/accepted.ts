@@ -888,7 +888,7 @@ export const ACCEPTED: readonly Accepted[] = [
     ['return this.#numbers[slot * NUMBERS + NUMBER]!', '+', '-'],
     ['const numbers = this.#numbers.subarray(slot * NUMBERS, (slot + 1) * NUMBERS)', '1', '(1 + 1)'],
     ['const values = this.#values.slice(slot * VALUES, (slot + 1) * VALUES)', '1', '(1 + 1)'],
-    ['if (time + timesMs.length > end) return false', '>', '>='],
+    ['if (after + backendProgress.timesMs.length > TIMES) return false', '>', '>='],
   ].map(([line, original, replacement]) => ({
     file: 'observe/decision-columns.ts',
     line: line!,

@@ -23,7 +23,7 @@ export interface Chain {
   /** Where each link is from, for decision records: they outlive the plan. */
   readonly policies: readonly DecidedBy[]
   readonly steps: readonly Step[]
-  /** The times of a request that no link has processed yet; see `Progress.timesMs`. */
+  /** The times of a request that no link has processed yet (`Progress.timesMs`). */
   readonly noTimes: readonly number[]
   /** Response steps, in response order. `after`: a step runs only if the request reached the link with this index. */
   readonly responses: readonly { readonly run: ResponseStep; readonly after: number }[]
@@ -85,19 +85,38 @@ function fieldsOf(links: readonly ChainLink[], message: keyof PolicyFields): Rea
   return new Set(links.flatMap(({ run }) => run.fields?.[message] ?? []).map(foldName))
 }
 
+const NO_TIMES: readonly number[] = Object.freeze([])
+
 /** How far a request came in a chain. It determines which response steps run, and decision records show it. */
 export class Progress {
+  /** Those of the chain; undefined: no link ran. */
+  policies: Chain['policies'] | undefined = undefined
   /** Index of the last link that ran; -1: none. */
   reached = -1
-  /**
-   * When the chain began, then when each link ended, in milliseconds on the monotonic clock. NaN: it has not ended; undefined: no link ran.
-   */
-  timesMs: number[] | undefined = undefined
+  #timesMs: number[] | undefined
+
+  /** When the chain began, then when each link ended, in milliseconds on the monotonic clock. NaN: it has not ended. */
+  get timesMs(): readonly number[] {
+    return this.#timesMs ?? NO_TIMES
+  }
+
+  begin({ policies, noTimes }: Chain, nowMs: number): void {
+    this.policies = policies
+    // A copy has exactly the size that it needs; a list that grows would have room for 16 more.
+    this.#timesMs = noTimes.slice()
+    this.#timesMs[0] = nowMs
+  }
+
+  /** A link has ended; without effect if another attempt has begun. */
+  ended(link: number, nowMs: number): void {
+    if (this.#timesMs !== undefined) this.#timesMs[link + 1] = nowMs
+  }
 
   /** Another attempt begins. */
   restart(): void {
+    this.policies = undefined
     this.reached = -1
-    this.timesMs = undefined
+    this.#timesMs = undefined
   }
 }
 
@@ -105,27 +124,19 @@ export class Progress {
 export function runChain(chain: Chain, exchange: Exchange, progress: Progress, from = 0): Outcome | Promise<Outcome> {
   const { steps } = chain
   if (steps.length === 0) return undefined
-  const timesMs = progress.timesMs ?? startTimes(chain, exchange)
-  progress.timesMs = timesMs
+  if (progress.policies === undefined) progress.begin(chain, exchange.context.monotonic())
   for (let i = from; i < steps.length; i++) {
     progress.reached = i
     let outcome = steps[i]!(exchange)
     if (outcome instanceof Promise) return finishLater(chain, exchange, progress, i, outcome)
     if (exchange.exceeded !== undefined) outcome = refuseExceeded(exchange, 'expression-exceeded-request')
-    timesMs[i + 1] = exchange.context.monotonic()
+    progress.ended(i, exchange.context.monotonic())
     if (exchange.trace !== undefined) traceLink(chain, i, exchange, outcome)
     if (outcome === undefined) continue
     exchange.decidedBy = chain.policies[i]
     return outcome
   }
   return undefined
-}
-
-/** A copy has exactly the size that it needs; a list that grows would have room for 16 more in each decision record. */
-function startTimes({ noTimes }: Chain, { context }: Exchange): number[] {
-  const timesMs = noTimes.slice()
-  timesMs[0] = context.monotonic()
-  return timesMs
 }
 
 function finishLater(
@@ -137,7 +148,7 @@ function finishLater(
 ): Promise<Outcome> {
   return afterwards(exchange, pending, (settled) => {
     const outcome = refuseExceeded(exchange, 'expression-exceeded-request') ?? settled
-    if (progress.timesMs !== undefined) progress.timesMs[index + 1] = exchange.context.monotonic()
+    progress.ended(index, exchange.context.monotonic())
     if (exchange.trace !== undefined) traceLink(chain, index, exchange, outcome)
     if (outcome === undefined) return runChain(chain, exchange, progress, index + 1)
     exchange.decidedBy = chain.policies[index]

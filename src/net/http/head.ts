@@ -1,4 +1,4 @@
-import { rememberRecent } from '#base/remember-recent.ts'
+import { type FieldName, fieldName } from './field-name.ts'
 import { type FieldValue, isFieldName, isFieldValue, isTarget } from './field-syntax.ts'
 import type { NameTable } from './name-table.ts'
 import { readMethod } from './read-method.ts'
@@ -11,9 +11,11 @@ const NONE = 0
 const LENGTH = 1
 const CHUNKED = 2
 
+const LINE_END = '\r\n'
 const NOTHING: readonly string[] = []
 /** Never changed. */
-const NO_FIELDS: string[] = []
+const NO_NAMES: FieldName[] = []
+const NO_VALUES: string[] = []
 /** The tables of a head without received fields, which is most heads that the gateway creates. */
 const NO_OFFSETS = new Int32Array()
 const NONE_DROPPED = new Uint8Array()
@@ -72,10 +74,10 @@ export class Head {
   #method: string | undefined
   #target: string | undefined
   #status = 0
-  /** The number of added fields: the first ones of the list, which is reused for the next head. */
+  /** The number of added fields: the first ones of the lists, which are reused for the next head and created with the first field. */
   #added = 0
-  /** Name and value of each; created with the first one. */
-  #fields: string[] = NO_FIELDS
+  #names: FieldName[] = NO_NAMES
+  #values: string[] = NO_VALUES
 
   /** Creates a request head. @param target in origin form */
   static request(method: string, target: string): Head {
@@ -163,14 +165,14 @@ export class Head {
     const at = this.#find(name, 0)
     if (at >= 0) return this.#value(at)
     const added = this.#findAdded(name)
-    return added < 0 ? undefined : this.#fields[2 * added + 1]
+    return added < 0 ? undefined : this.#values[added]
   }
 
   /** All values of a field in order. */
   getAll(name: string): string[] {
     const found: string[] = []
     for (let at = this.#find(name, 0); at >= 0; at = this.#find(name, at + 1)) found.push(this.#value(at))
-    for (let i = 0; i < this.#added; i++) if (this.#fields[2 * i] === name) found.push(this.#fields[2 * i + 1]!)
+    for (let i = 0; i < this.#added; i++) if (this.#names[i]!.text === name) found.push(this.#values[i]!)
     return found
   }
 
@@ -182,8 +184,8 @@ export class Head {
       text = text === undefined ? this.#value(at) : `${text}${separator}${this.#value(at)}`
     }
     for (let i = 0; i < this.#added; i++) {
-      if (this.#fields[2 * i] !== name) continue
-      const value = this.#fields[2 * i + 1]!
+      if (this.#names[i]!.text !== name) continue
+      const value = this.#values[i]!
       text = text === undefined ? value : `${text}${separator}${value}`
     }
     return text
@@ -198,24 +200,23 @@ export class Head {
    * text before.
    */
   set(name: string, value: string): void {
-    this.setValid(name, checkedValue(value))
+    this.setValid(fieldName(name), checkedValue(value))
   }
 
-  /** Like `set`, for a value that has been checked. */
-  setValid(name: string, value: FieldValue): void {
-    const lowerName = lowerNameOf(name)
-    this.remove(lowerName)
-    this.#add(lowerName, value)
+  /** Like `set`, for name and value that have been checked. */
+  setValid(name: FieldName, value: FieldValue): void {
+    this.remove(name.text)
+    this.#add(name, value)
   }
 
   /** Adds a field after those with the same name. Throws like `set`. */
   append(name: string, value: string): void {
-    this.appendValid(name, checkedValue(value))
+    this.appendValid(fieldName(name), checkedValue(value))
   }
 
-  /** Like `append`, for a value that has been checked. */
-  appendValid(name: string, value: FieldValue): void {
-    this.#add(lowerNameOf(name), value)
+  /** Like `append`, for name and value that have been checked. */
+  appendValid(name: FieldName, value: FieldValue): void {
+    this.#add(name, value)
   }
 
   /** Removes all fields with that name; `_` and `-` are equal (decision A-134). */
@@ -224,10 +225,11 @@ export class Head {
       for (let at = 0; at < this.received; at++) if (this.isNamed(at, name)) this.drop(at)
     }
     for (let i = this.#added - 1; i >= 0; i--) {
-      if (!isSameName(this.#fields[2 * i]!, name)) continue
+      if (!isSameName(this.#names[i]!.text, name)) continue
       this.#added--
-      this.#fields.copyWithin(2 * i, 2 * i + 2)
-      this.#fields[2 * this.#added + 1] = ''
+      this.#names.copyWithin(i, i + 1)
+      this.#values.copyWithin(i, i + 1)
+      this.#values[this.#added] = ''
     }
   }
 
@@ -260,8 +262,8 @@ export class Head {
       visit(this.receivedName(at).toLowerCase(), this.#value(at))
     }
     for (let i = 0; i < this.#added; i++) {
-      const name = this.#fields[2 * i]!
-      if (except?.hasSame(name) !== true) visit(name, this.#fields[2 * i + 1]!)
+      const { text } = this.#names[i]!
+      if (except?.hasSame(text) !== true) visit(text, this.#values[i]!)
     }
   }
 
@@ -333,7 +335,7 @@ export class Head {
     this.#method = undefined
     this.#target = undefined
     this.#status = 0
-    while (this.#added > 0) this.#fields[2 * --this.#added + 1] = ''
+    while (this.#added > 0) this.#values[--this.#added] = ''
   }
 
   /** An independent copy: a retry needs the head from before the first attempt changed it. */
@@ -382,7 +384,7 @@ export class Head {
     this.#target = other.#target
     this.#status = other.#status
     this.#added = 0
-    for (let i = 0; i < other.#added; i++) this.#add(other.#fields[2 * i]!, other.#fields[2 * i + 1]!)
+    for (let i = 0; i < other.#added; i++) this.#add(other.#names[i]!, other.#values[i]!)
     return this
   }
 
@@ -390,15 +392,18 @@ export class Head {
     return this.text.slice(this.offsets[4 * at + 2], this.offsets[4 * at + 3])
   }
 
-  #add(lowerName: string, value: string): void {
-    if (this.#fields === NO_FIELDS) this.#fields = []
-    const at = 2 * this.#added++
-    this.#fields[at] = lowerName
-    this.#fields[at + 1] = value
+  #add(name: FieldName, value: string): void {
+    if (this.#names === NO_NAMES) {
+      this.#names = []
+      this.#values = []
+    }
+    const at = this.#added++
+    this.#names[at] = name
+    this.#values[at] = value
   }
 
   #findAdded(name: string): number {
-    for (let i = 0; i < this.#added; i++) if (this.#fields[2 * i] === name) return i
+    for (let i = 0; i < this.#added; i++) if (this.#names[i]!.text === name) return i
     return -1
   }
 
@@ -446,8 +451,8 @@ export class Head {
   #addedLines(): string {
     let lines = ''
     for (let i = 0; i < this.#added; i++) {
-      const name = this.#fields[2 * i]!
-      if (!isConnectionLevel(name)) lines += `${name}: ${this.#fields[2 * i + 1]!}\r\n`
+      const { isConnectionLevel, lineStart } = this.#names[i]!
+      if (!isConnectionLevel) lines += lineStart + this.#values[i]! + LINE_END
     }
     return lines
   }
@@ -456,27 +461,4 @@ export class Head {
 function checkedValue(value: string): FieldValue {
   if (!isFieldValue(value)) throw new TypeError('the field value must be Latin-1 without control characters')
   return value
-}
-
-/** Nearly all names are from the configuration and from code; looking one up costs a fifth of checking it. */
-const lowerNameOf = rememberRecent((name) => {
-  if (!isFieldName(name)) throw new TypeError('the field name must be a token')
-  return name.toLowerCase()
-})
-
-/** Whether a field belongs to one connection or its framing; the connection writes these itself (RFC 9110, 7.6.1). */
-export function isConnectionLevel(name: string): boolean {
-  switch (name) {
-    case 'connection':
-    case 'content-length':
-    case 'keep-alive':
-    case 'proxy-connection':
-    case 'te':
-    case 'trailer':
-    case 'transfer-encoding':
-    case 'upgrade':
-      return true
-    default:
-      return false
-  }
 }

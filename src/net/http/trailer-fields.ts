@@ -1,4 +1,4 @@
-import { isConnectionLevel } from './head.ts'
+import { isConnectionLevel } from './field-name.ts'
 
 /**
  * Fields that are valid only before a body: routing, authentication, request modifiers, body format and response control (RFC 9110,

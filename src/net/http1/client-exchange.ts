@@ -59,8 +59,13 @@ export class ClientExchange implements ClientStream, ReaderOwner, WriterOwner {
 
   /** Time limit until the response head. */
   get limit(): ResponseLimit {
-    this.#limit ??= new ResponseLimit(this.#owner, this.request, () => this.#expire())
+    this.#limit ??= this.#newLimit()
     return this.#limit
+  }
+
+  /** A function of its own: one with a closure in it allocates memory for the closure's variables in every call. */
+  #newLimit(): ResponseLimit {
+    return new ResponseLimit(this.#owner, this.request, () => this.#expire())
   }
 
   begin(head: Head, handler: ClientHandler, context: unknown): void {

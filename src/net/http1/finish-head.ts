@@ -1,6 +1,7 @@
 import { trimSpace } from '#base/byte-text.ts'
+import { isConnectionLevel } from '../http/field-name.ts'
 import { isAuthority, isFieldName, isTarget } from '../http/field-syntax.ts'
-import { type Head, isConnectionLevel } from '../http/head.ts'
+import type { Head } from '../http/head.ts'
 import { HOST_INVALID, MALFORMED } from '../http/head-outcome.ts'
 
 /** Fields whose removal would change the routing or the end of the message. */

@@ -1,5 +1,6 @@
+import { isConnectionLevel } from '../http/field-name.ts'
 import { isAuthority, isFieldName, isFieldValue, isMethod, isTarget } from '../http/field-syntax.ts'
-import { type Head, isConnectionLevel } from '../http/head.ts'
+import type { Head } from '../http/head.ts'
 import {
   EXPECTATION_FAILED,
   HEADERS_TOO_LARGE,

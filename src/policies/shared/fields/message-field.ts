@@ -1,6 +1,7 @@
 import { numberIn } from '#base/exact-json.ts'
 import type { Exchange } from '#exchange/exchange.ts'
 import type { Expression } from '#exchange/expression.ts'
+import { fieldName } from '#net/http/field-name.ts'
 import { type FieldValue, isAuthority, isMethod, isTarget } from '#net/http/field-syntax.ts'
 import type { Head } from '#net/http/head.ts'
 import { fieldText } from './field-text.ts'
@@ -10,19 +11,21 @@ export type FieldEdit = (exchange: Exchange, head: Head) => void
 
 /** Sets a header. If the expression fails, the header is removed, so that a client cannot choose the value (decision A-89). */
 export function setField(name: string, value: Expression): FieldEdit {
+  const field = fieldName(name)
   return (exchange, head) => {
     const text = textOf(value, exchange)
-    if (text === undefined) head.remove(name)
-    else head.setValid(name, text)
+    if (text === undefined) head.remove(field.text)
+    else head.setValid(field, text)
   }
 }
 
 /** Adds a header value. If the expression fails, the header is removed, as with `set`. */
 export function addField(name: string, value: Expression): FieldEdit {
+  const field = fieldName(name)
   return (exchange, head) => {
     const text = textOf(value, exchange)
-    if (text === undefined) head.remove(name)
-    else head.appendValid(name, text)
+    if (text === undefined) head.remove(field.text)
+    else head.appendValid(field, text)
   }
 }
 

@@ -1,6 +1,6 @@
 import { trimSpace } from '#base/byte-text.ts'
+import { isConnectionLevel } from '#net/http/field-name.ts'
 import { isFieldName, isFieldValue } from '#net/http/field-syntax.ts'
-import { isConnectionLevel } from '#net/http/head.ts'
 import { foldName } from '#net/http/same-name.ts'
 import { fieldText } from './field-text.ts'
 

@@ -1,5 +1,5 @@
 import { readsCredentials } from '#exchange/credential-reads.ts'
-import type { Exchange } from '#exchange/exchange.ts'
+import type { Exchange, QueuedHeader } from '#exchange/exchange.ts'
 import type { Expression } from '#exchange/expression.ts'
 import { type Outcome, proceed, reject } from '#exchange/outcome.ts'
 import type { Limit, TokenBucket } from '#state/token-bucket.ts'
@@ -97,12 +97,30 @@ function setHeaders({ settings, level }: Limit, resetMs: number, exchange: Excha
   queueLimitHeaders(settings.capacity, level, Math.floor(resetMs / 1000), exchange)
 }
 
+/** A header with a number, kept for the next request: most have the same limit and the same second. */
+class NumberHeader {
+  readonly #name: string
+  #number = Number.NaN
+  #header: QueuedHeader = ['', '']
+
+  constructor(name: string) {
+    this.#name = name
+  }
+
+  of(number: number): QueuedHeader {
+    if (number !== this.#number) {
+      this.#number = number
+      this.#header = [this.#name, `${number}`]
+    }
+    return this.#header
+  }
+}
+
+const LIMIT = new NumberHeader('x-ratelimit-limit')
+const RESET = new NumberHeader('x-ratelimit-reset')
+
 /** Sets the headers of one limit (decision A-82), unless an earlier policy has set those of another one. */
 export function queueLimitHeaders(limit: number, remaining: number, resetSeconds: number, exchange: Exchange): void {
   if (exchange.queuedHeaders?.some(([name]) => name.startsWith('x-ratelimit-'))) return
-  exchange.queueHeaders([
-    ['x-ratelimit-limit', `${limit}`],
-    ['x-ratelimit-remaining', `${remaining}`],
-    ['x-ratelimit-reset', `${resetSeconds}`],
-  ])
+  exchange.queueHeaders([LIMIT.of(limit), ['x-ratelimit-remaining', `${remaining}`], RESET.of(resetSeconds)])
 }
