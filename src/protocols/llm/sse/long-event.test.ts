@@ -21,6 +21,7 @@ test.each<[event: string, name: string, json: string]>([
   ['event: a\r\ndata: {"usage":1,\r\ndata: "type":"t"}\r\n\r\n', 'a', '{"type":"t","usage":1}'],
   ['event: a\rdata: {"usage":1}\r\r', 'a', '{"usage":1}'],
   ['id: 1\n: c\nevents: c\ndataset: {"usage":2}\ndata: {"usage":1}\n\n', '', '{"usage":1}'],
+  [':data: {"usage":2}\n:event: c\ndata: {"usage":1}\n\n', '', '{"usage":1}'],
   ['\ufeffdata: {"usage":1}\n\n', '', '{"usage":1}'],
   ['\ufeffevent: a\ndata: {"usage":1}\n\n', 'a', '{"usage":1}'],
   ['data: {"response":{"id":"r","other":1}}\n\n', '', '{"response":{"id":"r"}}'],

@@ -31,7 +31,7 @@ export class SseEvents implements SseBlockReceiver {
   /** The stream has ended. An event without the empty line after it counts, because some servers omit it after the last one. */
   end(): void {
     const { rest } = this.#splitter
-    if (rest.length > 0) this.block(rest, 0, rest.length)
+    this.block(rest, 0, rest.length)
   }
 
   block(buffer: Buffer, start: number, end: number): void {
