@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
 import { encodeEvent } from '#net/event-stream/event-frame.ts'
 import { encodeHeaders } from '#net/event-stream/event-header.ts'
+import { VirtualTime } from '#test/support/virtual-time.ts'
 import { pass } from '../testing.ts'
 
 const frame = (payload: object, headers: Readonly<Record<string, string>> = {}) =>
@@ -48,6 +49,28 @@ test.each([
     expect(sent(collector.text).equals(body)).toBe(true)
     expect([collector.ended, failure]).toEqual([1, undefined])
   }
+})
+
+const metrics = (counts: object) => inBytes({ 'amazon-bedrock-invocationMetrics': counts })
+
+test.each([
+  ['replace none of the model', [...MESSAGES, metrics({ inputTokenCount: 1, outputTokenCount: 1 })], 10, 6, 16],
+  ['of the input alone', [metrics({ inputTokenCount: 3 })], undefined, undefined, undefined],
+  ['of the output alone', [metrics({ outputTokenCount: 3 })], undefined, undefined, undefined],
+  ['after what is no base64', [frame({ bytes: '%' }), ...METRICS], 3, 8, 11],
+] as const)('counts of the service: %s', (_, frames, inputTokens, outputTokens, totalTokens) => {
+  expect(pass(Buffer.concat(frames), options).facts).toMatchObject({ inputTokens, outputTokens, totalTokens })
+})
+
+test('expressions read the text of frames', () => {
+  const { facts } = pass(Buffer.concat(MESSAGES), { ...options, reads: { completion: true } })
+  expect(facts.answer!.completion).toEqual([WORDS])
+})
+
+test('the time to the first token begins with the request', async () => {
+  using time = new VirtualTime()
+  await time.pass(50)
+  expect(pass(Buffer.concat(CONVERSE), options).facts.timeToFirstTokenMs).toBe(0)
 })
 
 test('the first token is the first frame with content', () => {

@@ -62,3 +62,11 @@ test.each<[stream: string, events: unknown[], told: unknown[]]>([
     expect(answer.told).toHaveLength(told.length)
   }
 })
+
+test('what is too large behind the end of a stream, in the same piece, is no failure', () => {
+  const answer = toldAnswer()
+  const reader = new Reader(answer.sink, { claim: roomFor(0).claim, maxEventBytes: 50 })
+  reader.push(Buffer.from(`event: end\ndata: 1\n\ndata: "${'x'.repeat(100)}`))
+  reader.finish()
+  expect(answer.told).toEqual([['end']])
+})
