@@ -47,6 +47,16 @@ test('each block is read anew', () => {
   }
   expect(shown(read('event: a\ndata: x\ndata: y\nid: 1\n\n', undefined, block))).toEqual(['a', 'x\ny', true, true])
   expect(shown(read('data: z\n\n', undefined, block))).toEqual(['', 'z', false, false])
+  read('data: a long one\n\n', undefined, block)
   expect(shown(read('event: b\n\n', undefined, block))).toEqual(['b', '', false, false])
   expect(shown(read('\rdata: x\r\r', undefined, block))).toEqual(['', 'x', false, false])
+})
+
+test.each([
+  ['stop', true],
+  ['stip', false],
+  ['st', false],
+  ['stopped', false],
+])('a block with the name stop is named %s: %s', (name, isNamed) => {
+  expect(read('event: stop\ndata: 1\n\n').isNamed(name)).toBe(isNamed)
 })

@@ -36,6 +36,7 @@ test.each<[stream: string, events: Read[]]>([
   ['data:x\n\n', [['', 'x']]],
   ['data:  x\n\n', [['', ' x']]],
   ['data\n\n', [['', '']]],
+  ['data: \n\n', [['', '']]],
   ['event: a\ndata: x\n\n', [['a', 'x']]],
   ['data: x\nevent: a\n\n', [['a', 'x']]],
   ['event: a\nevent: b\ndata: x\n\n', [['b', 'x']]],
