@@ -34,8 +34,11 @@ test('of the former values the last 1,000 are hidden', () => {
   const value = (i: number) => `token-${`${i}`.padStart(8, '0')}`
   for (let i = 0; i < 1002; i++) secrets.set('a', [value(i)])
   // It is the newest of the former ones again.
-  secrets.set('a', [value(1)])
+  secrets.set('b', [value(1)])
+  secrets.set('b', [])
   secrets.set('a', [value(1002)])
   const shown = Array.from({ length: 1003 }, (_, i) => value(i)).filter((one) => secrets.hide(one) === one)
   expect(shown).toEqual([value(0), value(2)])
+  for (let i = 1003; i < 2004; i++) secrets.set('a', [value(i)])
+  expect(secrets.hide(value(1)), 'no source has it').toBe(value(1))
 })

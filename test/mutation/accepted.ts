@@ -287,6 +287,13 @@ export const ACCEPTED: readonly Accepted[] = [
     reason: 'nothing is known of either type',
   },
   {
+    file: 'base/secret-set.ts',
+    line: 'if (values.length === 0) this.#bySource.delete(source)',
+    original: 'values.length === 0',
+    replacement: 'false',
+    reason: 'a source without values is as none',
+  },
+  {
     file: 'protocols/llm/completions/call-numbers.ts',
     line: '#next = 0',
     original: '0',
