@@ -25,6 +25,7 @@ test.each<[event: string, name: string, json: string]>([
   ['\ufeffdata: {"usage":1}\n\n', '', '{"usage":1}'],
   ['\ufeffevent: a\ndata: {"usage":1}\n\n', 'a', '{"usage":1}'],
   ['data: {"response":{"id":"r","other":1}}\n\n', '', '{"response":{"id":"r"}}'],
+  ['data: {"response":{"id":"r","error":"e"}}\n\n', '', '{"response":{"id":"r","error":"e"}}'],
   // An error is one however long it is; of other members, nothing is left.
   [`data: {"error":{"message":"${long}"}}\n\n`, '', '{"error":{}}'],
   [`data: {"response":{"error":{"message":"${long}"}}}\n\n`, '', '{"response":{"error":{}}}'],
