@@ -1,7 +1,9 @@
 import { expect, test } from 'vitest'
 import { reject } from '#exchange/outcome.ts'
+import { inOneTurn } from '#test/support/in-one-turn.ts'
 import { sampleSize } from '#test/support/sample-size.ts'
 import { type SeededRandom, seededRandom } from '#test/support/seeded-random.ts'
+import { translated } from '#test/support/translated-exchange.ts'
 import { pass } from '../../testing.ts'
 import type { RegexGuard } from '../guard.ts'
 import type { GuardedFormat } from '../guarded-format.ts'
@@ -363,7 +365,7 @@ function readStream({ readEvent }: Dialect, stream: string) {
   const texts: Texts = new Map()
   let hasError = false
   for (const line of stream.split('\n')) {
-    if (!line.startsWith('data: ')) continue
+    if (!line.startsWith('data: ') || line === 'data: [DONE]') continue
     const event = JSON.parse(line.slice(6))
     if (event.error !== undefined || event.type === 'error') {
       hasError = true
@@ -441,3 +443,76 @@ test.each(Object.entries(DIALECTS))(
   },
   600_000,
 )
+
+/** The text that a client of chat completions gets of an answer of the Messages API. */
+function translatedAnswer(body: unknown, stream: boolean, response: GuardSpecs) {
+  const setup = { provider: { providerFour: {} }, ai: { promptGuard: { response } } }
+  const request = { model: 'm', stream, messages: [{ role: 'user', content: 'q' }] }
+  const isStream = typeof body === 'string'
+  const headers = { 'content-type': isStream ? 'text/event-stream' : 'application/json' }
+  const { status, text } = inOneTurn(() => translated(request, setup, { headers, body }))
+  return { text, isRefused: status !== 200 }
+}
+
+type GuardSpecs = { regex: { action: 'Mask'; matches: string[] } }[]
+
+test('a translated answer is masked alike, streamed or not, whatever the provider sends', () => {
+  const random = seededRandom(3)
+  const found = { ended: 0, masked: 0, refused: 0 }
+  const count = sampleSize(100, 10_000)
+  for (let each = 0; each < count; each++) {
+    const guards = Array.from({ length: 1 + random.below(2) }, () => ({
+      regex: {
+        action: 'Mask' as const,
+        matches: Array.from({ length: 1 + random.below(2) }, () => random.pick(PATTERNS)),
+      },
+    }))
+    const { whole, events } = MESSAGES.answer(random)
+    const usage = { input_tokens: 1, output_tokens: 1 }
+    const answer = { ...(whole as object), model: 'm', stop_reason: 'end_turn', usage }
+    const told = events
+      .map((event) =>
+        sse(
+          event.type === 'message_start'
+            ? { ...event, message: { ...(event.message as object), model: 'm', usage } }
+            : event,
+        ),
+      )
+      .join('')
+    const checked = translatedAnswer(answer, false, guards)
+    const unguarded = translatedAnswer(answer, false, [{ regex: { action: 'Mask', matches: ['\\x{10FFFF}'] } }])
+    for (const [way, body, stream] of [
+      ['whole, as a stream', answer, true],
+      ['a stream', told, true],
+      ['a stream, whole', told, false],
+    ] as const) {
+      const other = translatedAnswer(body, stream, guards)
+      const got = stream
+        ? readStream(COMPLETIONS, other.text)
+        : { texts: other.isRefused ? new Map() : COMPLETIONS.read(JSON.parse(other.text)), hasError: false }
+      const isEnded = other.isRefused || got.hasError
+      const fail = (what: string) => {
+        throw new Error(`${what}, ${way}: ${JSON.stringify({ each, guards, answer, checked, other })}`)
+      }
+      // The limit of bodies is 1,000 bytes here.
+      const isLong = JSON.stringify(answer).length > 450 || (!stream && told.length > 900)
+      if (isLong && (other.isRefused || checked.isRefused)) continue
+      if (checked.isRefused) {
+        found.refused++
+        if (!isEnded) fail('only the whole answer is refused')
+        continue
+      }
+      const expected = COMPLETIONS.read(JSON.parse(checked.text))
+      if (isEnded) {
+        found.ended++
+        if (!stream) fail('only one way is refused')
+        for (const [key, text] of got.texts) {
+          if (!isJson(key) && !isBeginning(text, expected.get(key) ?? '')) fail(`more has left of ${key}`)
+        }
+      } else if (shown(got.texts) !== shown(expected)) fail('other masks')
+      else if (shown(expected) !== shown(COMPLETIONS.read(JSON.parse(unguarded.text)))) found.masked++
+    }
+  }
+  expect(found.masked).toBeGreaterThan(count / 10)
+  if (count > 100) console.info('translated', count, found)
+}, 600_000)
