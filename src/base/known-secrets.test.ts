@@ -57,6 +57,20 @@ test.each<[text: string, shown: string]>([
   expect(hide(['sk-1234567890123456'], text)).toBe(shown)
 })
 
+test.each<[secret: string, text: string, shown: string]>([
+  ['a\u2026bc-12345678', 'x a\u2026bc-1234567\u2026', 'x <redacted>\u2026'],
+  ['sk-12345\u2026abcdefgh', 'x sk-12345\u2026abc\u2026 y', 'x <redacted>\u2026 y'],
+  ['sk-12345\u2026abcdefgh', 'x sk-12345\u2026', 'x <redacted>\u2026'],
+  ['a\u2026bc-12345678', 'x a\u2026bc-123 y', 'x a\u2026bc-123 y'],
+])('a secret may have an ellipsis of its own: after the secret %s, the text %s becomes %s', (secret, text, shown) => {
+  expect(hide([secret], text)).toBe(shown)
+})
+
+test('of two values that begin alike, the longer beginning is hidden', () => {
+  expect(hide(['sk-12345-abcdefgh', 'sk-12345-abX'], 'sk-12345-abcd\u2026')).toBe('<redacted>\u2026')
+  expect(hide(['sk-12345-abXdefgh', 'sk-12345-abc-1'], 'sk-12345-abc\u2026')).toBe('<redacted>\u2026')
+})
+
 test('the longer of two values that begin alike is hidden whole', () => {
   expect(hide(['sk-12345', 'sk-12345-long'], 'sk-12345-long sk-12345')).toBe('<redacted> <redacted>')
 })

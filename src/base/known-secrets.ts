@@ -111,12 +111,16 @@ export class KnownSecrets implements SecretHider {
   }
 }
 
-/** The length of the beginning of a value that a cut has left; 0: there is none. */
+/** The length of the longest beginning of a value that a cut has left; 0: there is none. A value may have an ellipsis of its own. */
 function lengthOfCut(text: string, at: number, values: readonly string[]): number {
-  const end = text.indexOf(ELLIPSIS, at)
-  if (end < 0) return 0
-  const beginning = text.slice(at, end)
-  return values.some((value) => value.startsWith(beginning)) ? beginning.length : 0
+  const lengths = values.map((value) => text.slice(at, at + lengthInCommon(text, at, value) + 1).lastIndexOf(ELLIPSIS))
+  return Math.max(...lengths.filter((length) => length >= MIN_LENGTH), 0)
+}
+
+function lengthInCommon(text: string, at: number, value: string): number {
+  let length = 0
+  while (length < value.length && text[at + length] === value[length]) length++
+  return length
 }
 
 function sampleAt(text: string, at: number): number {
