@@ -405,7 +405,7 @@ test.each(Object.entries(DIALECTS))(
     const random = seededRandom(name.length)
     const type = name as GuardedFormat
     const found = { ended: 0, masked: 0, refused: 0 }
-    const count = sampleSize(300, 30_000)
+    const count = sampleSize(300, 5000)
     for (let each = 0; each < count; each++) {
       const guarding = Array.from({ length: 1 + random.below(3) }, (_, index) => guardFrom(random, index))
       const guards = guarding.map(({ guard }) => guard)
@@ -439,9 +439,7 @@ test.each(Object.entries(DIALECTS))(
       }
     }
     for (const kind of Object.values(found)) expect(kind).toBeGreaterThan(0)
-    if (count > 300) console.info(name, count, found)
   },
-  600_000,
 )
 
 /** The text that a client of chat completions gets of an answer of the Messages API. */
@@ -459,7 +457,7 @@ type GuardSpecs = { regex: { action: 'Mask'; matches: string[] } }[]
 test('a translated answer is masked alike, streamed or not, whatever the provider sends', () => {
   const random = seededRandom(3)
   const found = { ended: 0, masked: 0, refused: 0 }
-  const count = sampleSize(100, 10_000)
+  const count = sampleSize(100, 2000)
   for (let each = 0; each < count; each++) {
     const guards = Array.from({ length: 1 + random.below(2) }, () => ({
       regex: {
@@ -514,5 +512,4 @@ test('a translated answer is masked alike, streamed or not, whatever the provide
     }
   }
   expect(found.masked).toBeGreaterThan(count / 10)
-  if (count > 100) console.info('translated', count, found)
 }, 600_000)
