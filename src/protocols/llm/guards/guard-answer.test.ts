@@ -352,3 +352,29 @@ test('expressions read what the client gets', () => {
   expect(facts.answer!.completion).toEqual(['a <masked>'])
   expect(run(body, { reads: { completion: true }, status: 400 }).facts.answer!.completion).toEqual([])
 })
+
+const REFUSED = undefined
+const LONG = 'a'.repeat(300)
+
+test.each<[given: string, patterns: string[], masked: string | undefined]>([
+  ['{"a":"s\\u0065cret","b":[1', ['secret'], '{"a":"<masked>","b":[1'],
+  ['{"a":"secret', ['secret$'], '{"a":"<masked>'],
+  ['{"a":"secret" x', ['secret'], '{"a":"<masked>" x'],
+  ['{"a":1 secret', ['^secret'], '{"a":1 secret'],
+  ['{"a":1 secret', ['secret', '<'], '{"a":1 <masked>masked>'],
+  ['{"a":"secret\\u00', ['secret', '.u00'], '{"a":"<masked><masked>'],
+  ['{"secret":1', ['secret'], REFUSED],
+  ['{"a":123-45 x', ['123-45'], REFUSED],
+  ['{"a":"se\ncret"', ['se\\s+cret'], REFUSED],
+  [`{"a":"${LONG}" b`, ['a+" b'], REFUSED],
+  [' ', [' '], '<masked>'],
+  ['[x', ['[\\[]x'], REFUSED],
+  ['{"a":"b', ['"a":"b'], '{"a":"b'],
+])('arguments that are no JSON: %s', (given, matches, masked) => {
+  const body = { choices: [{ message: { tool_calls: [{ function: { name: 'f', arguments: given } }] } }] }
+  const { text, refusal } = run(json(body), { guards: [guard({ matches })] })
+  if (masked === REFUSED) {
+    expect(refusal?.detail).toBe('response guard 0: regex matched arguments that are no JSON')
+    expect(text).toBe('')
+  } else expect(JSON.parse(text).choices[0].message.tool_calls[0].function.arguments).toBe(masked)
+})

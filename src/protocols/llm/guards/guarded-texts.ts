@@ -6,6 +6,7 @@ import { readArguments } from '../texts/argument-texts.ts'
 import type { BodyTexts, TextPlace, TextRun } from '../texts/body-texts.ts'
 import { readTextFile } from '../texts/file-data.ts'
 import type { AnswerFormat } from '../texts/read-together.ts'
+import { BrokenArguments } from './broken-arguments.ts'
 import { GuardedText } from './guarded-text.ts'
 import { type ManyTexts, ManyTextsBuilder } from './many-texts.ts'
 import { groupAnswer, groupRequest, type JoinedRun, type TextGroups } from './text-groups.ts'
@@ -70,7 +71,7 @@ export class GuardedTexts {
         if (text === undefined) return { unreadable: `${place.path}: text with a lone surrogate` }
         if (place.bytes !== undefined) tokens ??= new TextDecoder()
         const shown = place.bytes === undefined ? text : tokens!.decode(place.bytes, { stream: true })
-        const slot = yield* readSlot(place, shown, joins, texts, pace)
+        const slot = yield* readSlot(place, shown, joins, texts, { pace, isAnswer: answer !== undefined })
         if (slot === undefined) return { unreadable: `${place.path}: a text file that is not base64` }
         slots.push(slot)
       }
@@ -127,12 +128,14 @@ function* readSlot(
   text: string,
   joins: boolean,
   texts: GuardedText[],
-  pace: Pace,
+  { pace, isAnswer }: { readonly pace: Pace; readonly isAnswer: boolean },
 ): Steps<Slot | undefined> {
   if (place.form === 'base64') return fileSlot(place, text, joins, texts)
-  if (place.form === 'arguments')
-    return (yield* argumentsSlot(place, text, texts, pace)) ?? plainSlot(place, text, false, texts)
-  return plainSlot(place, text, joins, texts)
+  if (place.form !== 'arguments') return plainSlot(place, text, joins, texts)
+  const slot = yield* argumentsSlot(place, text, texts, pace)
+  if (slot !== undefined) return slot
+  const BrokenText = isAnswer ? BrokenArguments : GuardedText
+  return plainSlot(place, text, false, texts, BrokenText)
 }
 
 /** A string that is one text. */
@@ -152,8 +155,14 @@ class PlainSlot implements Slot {
   }
 }
 
-function plainSlot(place: TextPlace, text: string, joins: boolean, texts: GuardedText[]): Slot {
-  const entry = new GuardedText(text, place.canChange, joins)
+function plainSlot(
+  place: TextPlace,
+  text: string,
+  joins: boolean,
+  texts: GuardedText[],
+  Text: typeof GuardedText = GuardedText,
+): Slot {
+  const entry = new Text(text, place.canChange, joins)
   texts.push(entry)
   return new PlainSlot(place, entry)
 }

@@ -1,5 +1,6 @@
 import { Pace, type Steps } from '#base/in-slices.ts'
 import type { Match } from '#base/pattern/text-scanner.ts'
+import { BrokenArguments } from './broken-arguments.ts'
 import type { GuardedText } from './guarded-text.ts'
 import type { GuardedTexts } from './guarded-texts.ts'
 import { ManyTexts } from './many-texts.ts'
@@ -7,11 +8,11 @@ import { mergeMatches } from './rules/merge-matches.ts'
 import { SearchableText } from './rules/searchable-text.ts'
 import type { TextRule } from './rules/text-rule.ts'
 
-/** What patterns found. `rule`: the label of the first one that matched. */
+/** What patterns found. `rule`: the label of the first one that matched; undefined: of several that ran together. */
 export type RuleVerdict =
   | { readonly kind: 'pass' }
-  | { readonly kind: 'mask'; readonly rule: string }
-  | { readonly kind: 'reject'; readonly rule: string }
+  | { readonly kind: 'mask'; readonly rule: string | undefined }
+  | { readonly kind: 'reject'; readonly rule: string | undefined }
 
 const PASS: RuleVerdict = { kind: 'pass' }
 
@@ -84,6 +85,8 @@ function* searchAll(
   for (const { texts, isOne } of runs) {
     // Pieces of a text are searched together.
     for (const text of isOne && texts.length > 1 ? [] : texts) {
+      // All rules run on each of its strings (`maskBroken`).
+      if (text instanceof BrokenArguments) continue
       const search = text.search(rule)
       if (pace.after(WORK_PER_TEXT + text.text.length / LOOKED_THROUGH)) yield
       if (search === undefined) continue

@@ -8,6 +8,7 @@ import type { Guard, RegexGuard, ServiceGuard } from './guard.ts'
 import { noteCheck } from './guard-log.ts'
 import { refuseByGuard } from './guard-refusals.ts'
 import type { GuardedTexts } from './guarded-texts.ts'
+import { maskBroken } from './mask-broken.ts'
 import { findInTexts, maskTexts, type RuleVerdict } from './mask-texts.ts'
 import { ServiceContents } from './service-contents.ts'
 
@@ -51,8 +52,12 @@ export function* runRules(guards: readonly Guard[], guarded: Guarded, from: numb
   return guards.length
 }
 
-function check({ rejects, rules }: RegexGuard, texts: GuardedTexts): Steps<RuleVerdict> {
-  return rejects ? findInTexts(rules, texts) : maskTexts(rules, texts)
+function* check(guard: RegexGuard, texts: GuardedTexts): Steps<RuleVerdict> {
+  const { rejects, rules } = guard
+  if (rejects) return yield* findInTexts(rules, texts)
+  const verdict = yield* maskTexts(rules, texts)
+  if (verdict.kind === 'reject') return verdict
+  return (yield* maskBroken(guard, texts)) ?? verdict
 }
 
 /** Records what patterns found. @returns the refusal if the texts must not pass */
@@ -66,7 +71,8 @@ export function concludeRules(
   else {
     const { kind, rule } = verdict
     noteCheck(exchange, guard, startMs, { verdict: kind === 'mask' ? 'Mask' : 'Reject', length, rule })
-    if (kind === 'reject') return refuseByGuard(guard, ` ${rule}`)
+    if (kind === 'reject')
+      return refuseByGuard(guard, rule === undefined ? ' matched arguments that are no JSON' : ` ${rule}`)
   }
   return undefined
 }

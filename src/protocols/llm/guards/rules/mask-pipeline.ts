@@ -154,6 +154,11 @@ export class MaskPipeline {
 export function chainsBehind(rules: readonly TextRule[], text: string): RuleChains {
   const pipeline = new MaskPipeline(rules)
   pipeline.push(0, text)
+  return chainsBehindLeft(pipeline)
+}
+
+/** As `chainsBehind`, for a text that has been pushed. */
+export function chainsBehindLeft(pipeline: MaskPipeline): RuleChains {
   pipeline.finish(true)
   return pipeline.chains(-1).map((chain) => ({ ...chain, left: [{ start: 0, end: chain.length, masked: [] }] }))
 }

@@ -1,4 +1,5 @@
 import { beginsArguments } from '../../texts/argument-texts.ts'
+import { chainsBehind, chainsBehindLeft, MaskPipeline } from '../rules/mask-pipeline.ts'
 import { type JsonPart, JsonStringSplitter } from './json-string-splitter.ts'
 import { RegexStage, type RegexStageOptions } from './regex-stage.ts'
 import type { TextOutput, TextStage } from './text-stage.ts'
@@ -6,10 +7,6 @@ import type { TextOutput, TextStage } from './text-stage.ts'
 /** A delta whose strings have not all passed. */
 interface OpenDelta<Tag> {
   readonly tag: Tag
-  /** As it arrived. */
-  readonly original: string
-  /** The beginning of an escape, from the delta before it. */
-  readonly pending: string
   /** What leaves instead: joined at once, because strings that are only added to each other are slow to write. */
   readonly parts: string[]
   /** Parts of strings that are being checked. */
@@ -20,14 +17,16 @@ interface OpenDelta<Tag> {
 /** How much of the end of what has left a text that is no JSON is checked with, in UTF-16 units. */
 const TAIL_LENGTH = 256
 
-export interface ArgumentsStageOptions extends Omit<RegexStageOptions, 'begun'> {
+export interface ArgumentsStageOptions extends Omit<RegexStageOptions, 'begun' | 'own'> {
   /** That of the beginning of the text, which seemed to be over. */
-  readonly begun: ArgumentsStage<unknown> | undefined
+  readonly begun?: ArgumentsStage<unknown> | undefined
+  /** The text turns out to be no JSON: it is checked from there on with all that is before, instead of the end of it. */
+  readonly isBroken?: boolean
 }
 
 /**
  * The JSON text of the arguments of a call: each string in it is checked by itself, and stays a string. From where it turns out to be no JSON, it is checked as a
- * text.
+ * text, wherever it was cut into deltas. A match that begins before that place cannot be masked.
  */
 export class ArgumentsStage<Tag> implements TextStage<Tag> {
   readonly #out: TextOutput<Tag>
@@ -37,9 +36,12 @@ export class ArgumentsStage<Tag> implements TextStage<Tag> {
   #first: OpenDelta<Tag> | undefined
   #last: OpenDelta<Tag> | undefined
   #string: TextStage<OpenDelta<Tag>> | undefined
-  #hasBegun = false
+  /** It begins as JSON. */
+  #isJson = false
   /** The end of what has left. */
   #tail = ''
+  /** What has left, if it is broken. */
+  #left: MaskPipeline | undefined
   /** It is no JSON. */
   #plain: RegexStage<Tag> | undefined
 
@@ -47,6 +49,7 @@ export class ArgumentsStage<Tag> implements TextStage<Tag> {
   constructor(out: TextOutput<Tag>, options: ArgumentsStageOptions) {
     this.#out = out
     this.#options = options
+    if (options.isBroken === true) this.#left = new MaskPipeline(options.guard.rules)
     const begun = options.begun === undefined ? undefined : options.begun.#plain
     if (begun !== undefined) this.#plain = new RegexStage(out, { ...options, begun })
   }
@@ -58,44 +61,58 @@ export class ArgumentsStage<Tag> implements TextStage<Tag> {
 
   text(tag: Tag, text: string): void {
     if (this.#plain !== undefined) return this.#plain.text(tag, text)
-    const { pending } = this.#splitter
-    const delta: OpenDelta<Tag> = { tag, original: text, pending, parts: [], waiting: 0, next: undefined }
+    const delta: OpenDelta<Tag> = { tag, parts: [], waiting: 0, next: undefined }
     if (this.#last === undefined) this.#first = delta
     else this.#last.next = delta
     this.#last = delta
-    if (!this.#mayGoOn(text) || !this.#splitter.push(text, (part) => this.#take(delta, part))) return this.#goOnAsText()
-    this.#release()
+    if (!this.#isJson) {
+      this.#isJson = beginsArguments(text)
+      // Numbers and literals alone are no arguments.
+      if (!this.#isJson && !BLANK.test(text)) return this.#goOnAsText(text)
+    }
+    const rest = this.#splitter.push(text, (part) => this.#take(delta, part))
+    if (rest !== undefined) this.#goOnAsText(rest)
+    else this.#release()
   }
 
   finish(): void {
+    // The beginning of an escape, or nothing but space.
+    const isText = this.#first !== undefined && (!this.#isJson || this.#splitter.pending !== '')
+    if (this.#plain === undefined && isText) this.#goOnAsText(this.#splitter.pending)
     if (this.#plain !== undefined) return this.#plain.finish()
     this.#string?.finish()
     this.#release()
     this.#out.finish()
   }
 
-  #asText(before: string): RegexStage<Tag> {
-    return new RegexStage(this.#out, { ...this.#options, begun: undefined, before })
-  }
-
-  /** Numbers and literals alone are no arguments. */
-  #mayGoOn(text: string): boolean {
-    if (this.#hasBegun) return true
-    const first = text.trimStart()
-    if (first === '') return true
-    this.#hasBegun = true
-    return beginsArguments(first)
-  }
-
-  #goOnAsText(): void {
-    this.#plain = this.#asText(this.#tail)
-    // The escape before another one is in the delta before it.
-    let before = this.#first!.pending
-    for (let delta = this.#first; delta !== undefined; delta = delta.next) {
-      this.#plain.text(delta.tag, before + delta.original)
-      before = ''
+  /** @param rest what is no JSON of the last delta */
+  #goOnAsText(rest: string): void {
+    this.#string?.finish()
+    const [out, last] = [this.#out, this.#last!]
+    const options = { ...this.#options, begun: undefined }
+    if (!this.#isJson) {
+      this.#plain = new RegexStage(out, options)
+      for (let delta = this.#first; delta !== undefined; delta = delta.next) {
+        this.#plain.text(delta.tag, delta.parts.join('') + (delta === last ? rest : ''))
+      }
+      return
     }
-    this.#first = this.#last = undefined
+    this.#release(last)
+    // A string in it has been refused.
+    if (this.#first !== last || last.waiting > 0) return
+    let before = last.parts.join('')
+    this.#keep(before)
+    const { rules } = options.guard
+    const own = this.#left === undefined ? chainsBehind(rules, this.#tail) : chainsBehindLeft(this.#left)
+    const behind: TextOutput<Tag> = {
+      text(tag, text) {
+        out.text(tag, before + text)
+        before = ''
+      },
+      finish: () => out.finish(),
+    }
+    this.#plain = new RegexStage(behind, { ...options, own })
+    this.#plain.text(last.tag, rest)
   }
 
   #take(delta: OpenDelta<Tag>, part: JsonPart): void {
@@ -123,16 +140,29 @@ export class ArgumentsStage<Tag> implements TextStage<Tag> {
     }
   }
 
-  #release(): void {
-    for (let delta = this.#first; delta?.waiting === 0; delta = this.#first) {
+  /** Deltas whose strings have passed leave. @param end the first one that does not; by default one that ends within an escape */
+  #release(end = this.#splitter.pending === '' ? undefined : this.#last): void {
+    // Space waits for what it is before.
+    if (!this.#isJson && this.#first?.parts.length !== 0) return
+    for (let delta = this.#first; delta !== end && delta?.waiting === 0; delta = this.#first) {
       this.#first = delta.next
       if (this.#first === undefined) this.#last = undefined
       const text = delta.parts.join('')
-      this.#tail = (this.#tail + text).slice(-TAIL_LENGTH)
+      this.#keep(text)
       this.#out.text(delta.tag, text)
     }
   }
+
+  #keep(text: string): void {
+    if (this.#left !== undefined) {
+      this.#left.push(0, text)
+      this.#left.take()
+    } else this.#tail = (this.#tail + text).slice(-TAIL_LENGTH)
+  }
 }
+
+/** What can be before the beginning of arguments. */
+const BLANK = /^[ \t\r\n]*$/
 
 /** Writes what passes back into its delta. */
 const WRITTEN: TextOutput<OpenDelta<unknown>> = {

@@ -8,14 +8,14 @@ function split(pieces: readonly string[]) {
   let outside = ''
   let ended = 0
   for (const piece of pieces) {
-    const isJson = splitter.push(piece, (part) => {
+    const rest = splitter.push(piece, (part) => {
       if (part.kind === 'outside') outside += part.text
       else if (part.kind === 'begin') strings.push(part.isKey ? 'k:' : 'v:')
       else if (part.kind === 'inside') strings.push(strings.pop()! + part.text)
       else ended++
       if (part.kind === 'inside' || part.kind === 'outside') expect(part.text).not.toBe('')
     })
-    if (!isJson) return undefined
+    if (rest !== undefined) return undefined
   }
   expect(ended).toBe(strings.length)
   return { strings, outside }
@@ -48,6 +48,22 @@ test.each<[json: string, strings: string[], outside: string]>([
   ['"🙂"', ['v:🙂'], ''],
 ])('%s is split alike wherever it is cut', (json, strings, outside) => {
   expect(everySplit(json)).toEqual({ strings, outside })
+})
+
+test.each<[pieces: string[], rest: string | undefined]>([
+  [['{"a":12', '3 4}'], '4}'],
+  [['{"a":12', '-3}'], '-3}'],
+  [['[nul', 'x 1]'], 'x 1]'],
+  [['["a" ', '"b"]'], '"b"]'],
+  [['["a\\u0', '0g'], undefined],
+  [['["a\\u0', '0g41b"]'], '\\u00g41b"]'],
+  [['["a\\', 'xb"]'], '\\xb"]'],
+  [['["a', '\nb"]'], '\nb"]'],
+])('%j is JSON up to %j', (pieces, rest) => {
+  const splitter = new JsonStringSplitter()
+  const last = pieces.pop()!
+  for (const piece of pieces) expect(splitter.push(piece, () => {})).toBeUndefined()
+  expect(splitter.push(last, () => {})).toBe(rest)
 })
 
 test.each([

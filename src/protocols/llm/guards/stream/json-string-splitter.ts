@@ -33,24 +33,27 @@ export class JsonStringSplitter {
     return this.#escape
   }
 
-  /** @returns false if the text is no JSON */
-  push(text: string, take: (part: JsonPart) => void): boolean {
+  /** @returns the text from where it is no JSON; undefined: it is JSON so far */
+  push(text: string, take: (part: JsonPart) => void): string | undefined {
     let at = 0
     while (at < text.length) {
       const next = this.#isInside ? this.#readString(text, at, take) : this.#readOutside(text, at, take)
-      if (next < 0) return false
+      if (typeof next === 'string') return next
       at = next
     }
-    return true
+    return undefined
   }
 
-  #readOutside(text: string, start: number, take: (part: JsonPart) => void): number {
+  #readOutside(text: string, start: number, take: (part: JsonPart) => void): number | string {
     const quote = text.indexOf('"', start)
-    const outside = text.slice(start, quote < 0 ? text.length : quote)
-    for (const char of outside) if (!this.#follow(char)) return -1
-    if (outside !== '') take({ kind: 'outside', text: outside })
-    if (quote < 0) return text.length
-    if (this.#scalar !== '' || this.#isAfterValue) return -1
+    let end = start
+    for (const char of text.slice(start, quote < 0 ? text.length : quote)) {
+      if (!this.#follow(char)) break
+      end += char.length
+    }
+    if (end > start) take({ kind: 'outside', text: text.slice(start, end) })
+    if (end === text.length) return end
+    if (end !== quote || this.#scalar !== '' || this.#isAfterValue) return text.slice(end)
     this.#isInside = true
     take({ kind: 'begin', isKey: this.#expectsKey })
     return quote + 1
@@ -85,21 +88,25 @@ export class JsonStringSplitter {
     if (this.#isObject?.length === 0) this.#isObject = undefined
   }
 
-  #readString(text: string, start: number, take: (part: JsonPart) => void): number {
+  #readString(text: string, start: number, take: (part: JsonPart) => void): number | string {
     let decoded = ''
+    let rest: string | undefined
     let at = start
     for (; at < text.length; at++) {
       const char = text[at]!
-      if (this.#escape !== '') {
+      const begun = this.#escape
+      if (begun !== '') {
         const read = this.#readEscape(char)
-        if (read === undefined) return -1
-        decoded += read
+        if (read === undefined) rest = begun + text.slice(at)
+        else decoded += read
       } else if (char === '\\') this.#escape = char
       else if (char === '"') break
-      else if (char < ' ') return -1
+      else if (char < ' ') rest = text.slice(at)
       else decoded += char
+      if (rest !== undefined) break
     }
     if (decoded !== '') take({ kind: 'inside', text: decoded })
+    if (rest !== undefined) return rest
     if (at === text.length) return at
     this.#isInside = false
     this.#isAfterValue = true

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
 import { type Refusal, reject } from '#exchange/outcome.ts'
 import { compileRules } from '../rules/compile-rules.ts'
+import { chainsBehind } from '../rules/mask-pipeline.ts'
 import { RegexStage } from './regex-stage.ts'
 
 function stageWith({ matches = ['secret-[0-9]+'], isFixed = false, before = '' } = {}) {
@@ -9,6 +10,7 @@ function stageWith({ matches = ['secret-[0-9]+'], isFixed = false, before = '' }
   const verdicts: string[] = []
   let finished = 0
   const refusal = reject('prompt-guard-rejected')
+  const rules = compileRules({ matches }, () => {})
   const stage = new RegexStage<number>(
     { text: (tag, text) => released.push([tag, text]), finish: () => void finished++ },
     {
@@ -18,10 +20,10 @@ function stageWith({ matches = ['secret-[0-9]+'], isFixed = false, before = '' }
         kind: 'regex',
         rejects: false,
         refusal,
-        rules: compileRules({ matches }, () => {}),
+        rules,
       },
       isFixed,
-      before,
+      own: before === '' ? undefined : chainsBehind(rules, before),
       stream: { refuse: (why) => refused.push(why), noted: (_, verdict) => verdicts.push(verdict) },
     },
   )

@@ -1,7 +1,7 @@
 import type { RegexGuard } from '../guard.ts'
 import { refuseByGuard } from '../guard-refusals.ts'
 import { changesAtEnd } from '../rules/joined-scanner.ts'
-import { chainsBehind, MaskPipeline, type RuleChains } from '../rules/mask-pipeline.ts'
+import { MaskPipeline, type RuleChains } from '../rules/mask-pipeline.ts'
 import type { RefuseStream, TextOutput, TextStage } from './text-stage.ts'
 
 /** What the stage of the text before leaves to that of the next one in a sequence. */
@@ -31,8 +31,8 @@ export interface RegexStageOptions {
   readonly mayGoOn?: boolean
   /** That of the beginning of the text, which seemed to be over. */
   readonly begun?: RegexStage<unknown> | undefined
-  /** Text that has left and that this one is read with. */
-  readonly before?: string
+  /** The beginning of the text, which has left. */
+  readonly own?: RuleChains | undefined
 }
 
 /** The stream that a stage belongs to. */
@@ -78,13 +78,12 @@ export class RegexStage<Tag> implements TextStage<Tag> {
   readonly #lastOf = new Set<string>()
 
   constructor(out: TextOutput<Tag>, options: RegexStageOptions) {
-    const { guard, begun, before = '' } = options
+    const { guard, begun, own } = options
     this.#out = out
     this.#options = options
-    this.#pipeline = new MaskPipeline(
-      guard.rules,
-      before === '' ? undefined : { joined: [chainsBehind(guard.rules, before)] },
-    )
+    this.#pipeline = new MaskPipeline(guard.rules, own === undefined ? undefined : { own, joined: [] })
+    // What is checked again is checked from the beginning.
+    this.#isLong = own !== undefined
     if (begun?.canGoOn === true) this.#goOn(begun)
   }
 

@@ -157,3 +157,42 @@ describe.each(Object.keys(DIALECTS) as (keyof typeof DIALECTS)[])('%s', (type) =
     }
   })
 })
+
+/** Half of an object, a text that begins as one, or one with a mistake. */
+function brokenFrom(random: ReturnType<typeof seededRandom>): string {
+  const text = () => Array.from({ length: random.below(8) }, () => random.pick(CHARS)).join('')
+  const json = [...JSON.stringify({ a: text(), b: [text(), 12], [`c${text()}`]: null })]
+  const at = random.below(json.length)
+  const broken = json.slice(0, at).join('') + (random.below(3) === 0 ? '' : text() + json.slice(at).join(''))
+  return ' '.repeat(random.below(2)) + broken
+}
+
+const callWith = (given: string) => ({ tool_calls: [{ index: 0, function: { name: 'f', arguments: given } }] })
+
+test('arguments that are no JSON are masked alike, streamed or not, or both are refused', () => {
+  const random = seededRandom(7)
+  const found = { refused: 0, masked: 0 }
+  for (let each = 0; each < sampleSize(600, 20_000); each++) {
+    const patterns = [random.pick(PATTERNS), random.pick(PATTERNS)]
+    const guards = [guardOf({ matches: patterns })]
+    const given = brokenFrom(random)
+    const answer = JSON.stringify({ choices: [{ index: 0, message: { role: 'assistant', ...callWith(given) } }] })
+    const whole = pass(answer, { type: 'Completions', guards, contentType: 'application/json' })
+    const read = (text: string) => JSON.parse(text).choices[0].message.tool_calls[0].function.arguments
+    const expected = whole.refusal === undefined ? read(whole.text) : 'refused'
+    const pieces = random.below(8) === 0 ? [given] : random.pieces(given, 5)
+    const events = pieces.map((piece) => ({ choices: [{ index: 0, delta: callWith(piece) }] }))
+    const stream = pass([...events, ...DIALECTS.Completions.ends()].map(sse).join(''), { type: 'Completions', guards })
+    const isEnded = stream.refusal !== undefined || stream.text.includes('guardrail_intervention')
+    const lines = stream.text.split('\n').filter((line) => line.startsWith('data: '))
+    const received = isEnded ? [] : lines.map((line) => JSON.parse(line.slice(6)).choices[0].delta)
+    const passed = received.map((delta) => delta.tool_calls?.[0].function.arguments ?? '').join('')
+    // A character that was cut is written as two escapes.
+    const shown = isEnded ? 'refused' : passed.replaceAll('\\ud83d\\ude42', '🙂')
+    expect({ patterns, given, pieces, shown }).toEqual({ patterns, given, pieces, shown: expected })
+    if (expected === 'refused') found.refused++
+    else if (expected !== given) found.masked++
+  }
+  expect(found.refused).toBeGreaterThan(20)
+  expect(found.masked).toBeGreaterThan(100)
+}, 600_000)
