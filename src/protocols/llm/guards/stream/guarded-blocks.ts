@@ -64,9 +64,11 @@ export class GuardedBlocks {
     return new SequencedText(path, isText ? sequencesOf(this.#format, path, owner) : [])
   }
 
-  /** The first text of a block comes. @returns false if it cannot be checked with those that are read together with it */
-  enter({ sequenced }: GuardedBlock): boolean {
-    return sequenced === undefined || sequenced.isEntered || this.#sequences.enter(sequenced)
+  /** A text of a block comes. @returns false if it cannot be checked with those that are read together with it */
+  enter({ sequenced }: GuardedBlock, kind: EventText['kind']): boolean {
+    if (sequenced === undefined) return true
+    if (!sequenced.isEntered) return this.#sequences.enter(sequenced)
+    return kind === 'whole' || !sequenced.isForgotten
   }
 
   /** Ends blocks; all that begin with a key that ends with `*`. */

@@ -340,7 +340,9 @@ export class GuardingStreamSink extends HoldingSink {
     if (this.#isEnding) return undefined
     const block = this.#blocks.of(about)
     if (block === undefined) return void this.#fail('too many texts are open')
-    if (original !== '' && !this.#blocks.enter(block)) return void this.#fail('too many texts are read together')
+    if (original !== '' && !this.#blocks.enter(block, about.kind)) {
+      return void this.#fail('too many texts are read together')
+    }
     const piece: EventPiece = { original, released: undefined, start, end, block }
     if (this.#pieces === undefined) this.#pieces = [piece]
     else this.#pieces.push(piece)

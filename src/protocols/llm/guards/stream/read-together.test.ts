@@ -151,6 +151,18 @@ test.each<[what: string, patterns: string[], events: Event[], texts: string | un
     [...Array.from({ length: 17 }, (_, at) => block(at + 1, 'x ')).flat(), ...block(0, 'y'), end],
     ENDED,
   ],
+  [
+    'a block that goes on before those that are remembered',
+    ['secret'],
+    [
+      ...block(0, 'x '),
+      ...block(1, 'cret'),
+      ...Array.from({ length: 16 }, (_, at) => block(at + 2, 'x ')).flat(),
+      ...block(0, 'se'),
+      end,
+    ],
+    ENDED,
+  ],
   ['a block before those that have come', ['secret'], [...block(1, 'cret'), ...block(0, 'se'), end], ENDED],
   ['the same without a match', ['secret'], [...block(1, 'se'), ...block(0, 'cret'), end], 'se|cret'],
 ])('Messages: %s', (_, patterns, events, texts) => {

@@ -20,6 +20,8 @@ export class SequencedText {
   readonly before = new Map<string, SequencedText>()
   readonly after = new Map<string, SequencedText>()
   isEntered = false
+  /** A later text is checked without it. */
+  isForgotten = false
   /** The end of what has left of it. */
   tail: () => string = () => ''
 
@@ -129,7 +131,7 @@ function insert(text: SequencedText, name: string, sequence: Sequence): boolean 
     text.after.set(name, after)
   }
   if (texts.length <= MAX_TEXTS) return true
-  texts.shift()
+  texts.shift()!.isForgotten = true
   texts[0]!.before.delete(name)
   sequence.isCut = true
   return true
