@@ -8,8 +8,10 @@ const hide = (secrets: readonly string[], text: string) => new KnownSecrets(secr
 test.each<[what: string, secret: string, text: string, shown: string]>([
   ['as it is', 'sk-12345', 'Bearer sk-12345.', 'Bearer <redacted>.'],
   ['several times', 'sk-12345', 'sk-12345sk-12345 sk-12345', '<redacted><redacted> <redacted>'],
+  ['twice, and nothing else', 'sk-12345', 'sk-12345sk-12345', '<redacted><redacted>'],
   ['the whole text', 'sk-12345', 'sk-12345', '<redacted>'],
   ['shorter than 8 characters', 'k-alice', 'k-alice', 'k-alice'],
+  ['shorter than 8 characters, as base64', 'k-alice', 'ay1hbGljZQ==', 'ay1hbGljZQ=='],
   ['almost the value', 'sk-12345', 'sk-1234 sk-12346', 'sk-1234 sk-12346'],
   ['with spaces around it in the Secret', ' sk-12345\n', 'x sk-12345 y', 'x <redacted> y'],
   ['as base64', 'sk-12345', 'data: c2stMTIzNDU=', 'data: <redacted>'],
@@ -23,6 +25,8 @@ test.each<[what: string, secret: string, text: string, shown: string]>([
     'k-alice-1 platform',
     '<redacted> platform',
   ],
+  ['of JSON that is broken', '{sk-12345', 'x {sk-12345', 'x <redacted>'],
+  ['in form of a URL', 'https://idp.test', 'http://idp.test https://idp.test', 'http://idp.test <redacted>'],
   ['the hash of a user', 'ann:$apr1$x$y12', 'hash $apr1$x$y12', 'hash <redacted>'],
   ['the password of an empty user', ':sk-12345', 'token sk-12345', 'token <redacted>'],
   [
@@ -53,6 +57,7 @@ test.each<[text: string, shown: string]>([
   ['sk-1234\u2026', 'sk-1234\u2026'],
   ['sk-12345', 'sk-12345'],
   ['sk-12345 and more\u2026', 'sk-12345 and more\u2026'],
+  ['sk-12345X\u2026', 'sk-12345X\u2026'],
 ])('of a text that was cut, the beginning of a secret is hidden: %s', (text, shown) => {
   expect(hide(['sk-1234567890123456'], text)).toBe(shown)
 })
@@ -75,10 +80,12 @@ test('the longer of two values that begin alike is hidden whole', () => {
   expect(hide(['sk-12345', 'sk-12345-long'], 'sk-12345-long sk-12345')).toBe('<redacted> <redacted>')
 })
 
-test('each of many values is hidden', () => {
+test('each of many values is hidden, and no other', () => {
   const secrets = Array.from({ length: 50_000 }, (_, i) => `${i}`.padStart(8, '0'))
   const known = new KnownSecrets(secrets)
   expect(secrets.filter((secret) => known.hide(secret) !== '<redacted>')).toEqual([])
+  const others = Array.from({ length: 100 }, (_, i) => `${i}`.padStart(8, '1'))
+  expect(others.filter((other) => known.hide(other) !== other)).toEqual([])
 })
 
 test('without secrets only parameters are hidden', () => {

@@ -73,7 +73,7 @@ export class KnownSecrets implements SecretHider {
       hash = (Math.imul(hash, BASE) + text.charCodeAt(at + MIN_LENGTH) - Math.imul(text.charCodeAt(at), LEAVING)) | 0
       at++
     }
-    return from === 0 ? text : hidden + text.slice(from)
+    return hidden + text.slice(from)
   }
 
   #mayHoldValue(text: string): boolean {

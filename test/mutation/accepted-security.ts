@@ -1,5 +1,20 @@
 import type { Accepted } from './accepted.ts'
 
+// Lines of `base/known-secrets.ts`, and parts of them.
+const CONDITION = '(samples[bit >>> 3]! & (1 << (bit & 7))) !== 0'
+const MAY_HOLD = `if (${CONDITION}) return true`
+const FILTER = '(this.#filter[bit >>> 3]! & (1 << (bit & 7))) === 0'
+const FILTERED = `if (${FILTER}) return 0`
+const FIRST = 'const first = text.charCodeAt(at) | (text.charCodeAt(at + 1) << 8)'
+const SECOND = 'const sample = first ^ (text.charCodeAt(at + 2) << 16) ^ (text.charCodeAt(at + 3) << 24)'
+const HASHED = 'return Math.imul(sample, 0x9e_37_79_b1) >>> (32 - SAMPLE_BITS)'
+const SAMPLES = 'readonly #samples = new Uint8Array(2 ** (SAMPLE_BITS - 3))'
+const FILTER_BYTES = 'readonly #filter = new Uint8Array((FILTER_BITS + 1) / 8)'
+const EMPTY = 'this.#values.size === 0'
+const SHORT = 'text.length < MIN_LENGTH'
+const NO_SAMPLE = '!this.#mayHoldValue(text)'
+const NO_SEARCH = `if (${EMPTY} || ${SHORT} || ${NO_SAMPLE}) return text`
+
 /** Mutants of password hashes, of authorization servers and of global rate limits that no test needs to notice. */
 export const ACCEPTED_SECURITY: readonly Accepted[] = [
   {
@@ -131,5 +146,89 @@ export const ACCEPTED_SECURITY: readonly Accepted[] = [
     original: 'exchange.trace !== undefined',
     replacement: 'true',
     reason: 'only speed: a question that nobody reads is prepared',
+  },
+  ...(
+    [
+      ['const BASE = 0x01_00_01_93', '0x01_00_01_93', '(0x01_00_01_93 + 1)'],
+      ['const SAMPLE = 4', '4', '(4 + 1)'],
+      ['const STRIDE = MIN_LENGTH - SAMPLE + 1', '+', '-'],
+      ['const SAMPLE_BITS = 18', '18', '(18 + 1)'],
+      ['for (let at = 0; at <= text.length - SAMPLE; at += STRIDE) {', '0', '(0 + 1)'],
+      ['for (let at = 0; at <= text.length - SAMPLE; at += STRIDE) {', '-', '+'],
+      [MAY_HOLD, CONDITION, 'true'],
+      [MAY_HOLD, '&', '|'],
+      ['return false', 'false', 'true'],
+      [FILTERED, FILTER, 'false'],
+      [FILTERED, '&', '|'],
+      ['for (let at = 0; at < STRIDE; at++) {', '<', '<='],
+      [FIRST, '|', '&'],
+      [FIRST, '1', '(1 + 1)'],
+      [FIRST, '<<', '>>'],
+      [FIRST, '8', '(8 + 1)'],
+      [SECOND, '<<', '>>'],
+      [SECOND, '16', '(16 + 1)'],
+      [SECOND, '3', '(3 + 1)'],
+      [SECOND, '24', '(24 + 1)'],
+      [HASHED, HASHED.slice('return '.length), 'undefined'],
+      [HASHED, '0x9e_37_79_b1', '(0x9e_37_79_b1 + 1)'],
+      [HASHED, '32', '(32 + 1)'],
+      [HASHED, '-', '+'],
+    ] as const
+  ).map(([line, original, replacement]) => ({
+    ...{ file: 'base/known-secrets.ts', line, original, replacement },
+    reason: 'only speed: another hash for values and texts alike, or a sample that excludes fewer texts',
+  })),
+  ...(
+    [
+      ['2', '(2 + 1)', SAMPLES],
+      ['1', '(1 + 1)', FILTER_BYTES],
+      ['/', '*', FILTER_BYTES],
+      ['values.includes(value)', 'false', 'if (values.includes(value)) return'],
+      ['return', ';', 'if (values.includes(value)) return'],
+    ] as const
+  ).map(([original, replacement, line]) => ({
+    ...{ file: 'base/known-secrets.ts', line, original, replacement },
+    reason: 'only memory: more than the values need',
+  })),
+  ...(
+    [
+      [`${EMPTY} || ${SHORT} || ${NO_SAMPLE}`, 'false'],
+      [`${EMPTY} || ${SHORT}`, `((${EMPTY}) && (${SHORT}))`],
+      [`${EMPTY} || ${SHORT} || ${NO_SAMPLE}`, `((${EMPTY} || ${SHORT}) && (${NO_SAMPLE}))`],
+    ] as const
+  ).map(([original, replacement]) => ({
+    ...{ file: 'base/known-secrets.ts', line: NO_SEARCH, original, replacement },
+    reason: 'only speed: a search finds nothing either',
+  })),
+  {
+    ...{ file: 'base/known-secrets.ts', line: NO_SEARCH, original: '0', replacement: '(0 + 1)' },
+    reason: 'each secret has two values at least: itself and its base64',
+  },
+  ...(
+    [
+      ['const last = text.length - MIN_LENGTH', '-', '+'],
+      ['if (at > last) break', 'at > last', 'false'],
+    ] as const
+  ).map(([line, original, replacement]) => ({
+    ...{ file: 'base/known-secrets.ts', line, original, replacement },
+    reason: 'only speed: no value begins in so short a rest of the text',
+  })),
+  {
+    ...{ file: 'base/known-secrets.ts', line: 'if (length > 0) {', original: '0', replacement: '(0 + 1)' },
+    reason: 'values have 8 characters at least',
+  },
+  {
+    ...{ file: 'base/known-secrets.ts', line: 'let length = 0', original: '0', replacement: '(0 + 1)' },
+    reason: 'the first characters have the same hash',
+  },
+  {
+    file: 'base/known-secrets.ts',
+    line: 'while (length < value.length && text[at + length] === value[length]) length++',
+    ...{ original: '<', replacement: '<=' },
+    reason: 'a value that is there whole is found before',
+  },
+  {
+    ...{ file: 'base/known-secrets.ts', line: 'let lastVersion = 0', original: '0', replacement: '(0 + 1)' },
+    reason: 'versions only differ',
   },
 ]
