@@ -258,6 +258,22 @@ export const ACCEPTED: readonly Accepted[] = [
     replacement: 'true',
     reason: 'the bytes are copied, and otherwise the same',
   },
+  ...(
+    [
+      ['for (let call = calls?.next(); call !== undefined; call = calls?.next()) {', '?.', '.'],
+      ['for (let value = members?.next(); value !== undefined; value = members?.next()) {', '?.', '.'],
+    ] as const
+  ).map(([line, original, replacement]) => ({
+    ...{ file: 'protocols/llm/completions/form-change.ts', line, original, replacement },
+    reason: 'the second element comes after a first one',
+  })),
+  {
+    file: 'protocols/llm/completions/form-change.ts',
+    line: "const rest = membersOf(call, { index: undefined, [kind]: begun ?? 'null' })",
+    original: "'null'",
+    replacement: "''",
+    reason: 'a null stays one, whatever its other value is',
+  },
   {
     file: 'protocols/llm/messages/form-change.ts',
     line: "const type = block.get('type')?.text ?? ''",

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { TOO_LARGE } from '../answer/form-change.ts'
-import { collected, failedBy, streamOf } from '../answer/testing.ts'
+import { collect, collected, failedBy, streamOf } from '../answer/testing.ts'
 import { completionsForms } from './form-change.ts'
 
 const data = (chunk: object | string) => `data: ${typeof chunk === 'string' ? chunk : JSON.stringify(chunk)}\n\n`
@@ -86,6 +86,7 @@ test('chunks have the form of their vendor', () => {
       created: 7,
       model: 'm',
       service_tier: 'default',
+      system_fingerprint: 'fp',
     })
   }
   expect(chunks.slice(0, -1).every(({ usage }) => usage === null)).toBe(true)
@@ -219,6 +220,11 @@ const began = data({ choices: [{ index: 0, delta: { content: 'a' } }] })
 const ended = data({ choices: [{ index: 0, delta: {}, finish_reason: 'length' }] })
 test.each<[what: string, stream: string, reason: string]>([
   ['an end mark alone', began + data('[DONE]'), 'stop'],
+  [
+    'an end mark alone after a call',
+    data({ choices: [{ delta: { tool_calls: [call] } }] }) + data('[DONE]'),
+    'tool_calls',
+  ],
   ['a reason alone', began + ended, 'length'],
 ])('%s ends an answer', (_, stream, reason) => {
   expect(JSON.parse(collected(completionsForms, stream)).choices[0].finish_reason).toBe(reason)
@@ -264,4 +270,65 @@ test('a null takes nothing back, and texts with the sign that pads base64 are te
   const stream = deltas.map((delta) => data({ choices: [{ index: 0, delta }] })).join('')
   const { message } = JSON.parse(collected(completionsForms, stream + data('[DONE]'))).choices[0]
   expect(message).toMatchObject({ content: 'a =bcd', own: [{ index: 4, type: 't' }] })
+})
+
+test.each<[what: string, message: unknown]>([
+  ['no message', undefined],
+  ['a text as its message', 'a'],
+  ['a list as its message', ['a']],
+  ['a message of nulls', { role: null, content: null, own: null, tool_calls: null }],
+])('a choice behind the first one with %s is an empty answer', (_, message) => {
+  const choices = [{ message: { content: 'a' } }, { message, finish_reason: 'stop' }]
+  const stream = streamOf(completionsForms, JSON.stringify({ choices }))
+  const deltas = [...stream.matchAll(/"index":1,"delta":(\{.*?\})/g)].map(([, delta]) => JSON.parse(delta!))
+  expect(deltas).toEqual([{ role: 'assistant', content: null, refusal: null }, {}])
+})
+
+test('a choice keeps its number and the role of its message', () => {
+  const choice = { index: 3, message: { role: 'model' }, finish_reason: 'stop' }
+  const stream = streamOf(completionsForms, JSON.stringify({ choices: [choice] }))
+  expect(stream).toContain('"choices":[{"index":3,"delta":{"role":"model",')
+  expect(JSON.parse(collected(completionsForms, stream)).choices).toMatchObject([{ index: 3 }])
+})
+
+test.each(['event: ping\ndata:\n\n', 'data: \n\n'])('an event without data, %j, is ignored', (event) => {
+  const stream = `${event}${data({ choices: [{ index: 0, delta: { content: 'a' } }] })}${event}${data('[DONE]')}`
+  expect(JSON.parse(collected(completionsForms, stream)).choices[0].message.content).toBe('a')
+})
+
+test('of a chunk with a text of one letter, 72 units of text are kept', () => {
+  const choices = [{ index: 0, delta: { content: 'a' } }]
+  const chunk = data({ object: 'chat.completion.chunk', obfuscation: 'abcdef', choices })
+  const stream = chunk.repeat(10) + data('[DONE]')
+  expect([719, 720].map((room) => collect(completionsForms, stream, room)?.kind)).toEqual(['unusable', 'whole'])
+})
+
+test.each<[what: string, choice: object, content: string]>([
+  ['no delta', {}, 'ab'],
+  ['a null as its delta', { delta: null }, 'ab'],
+  ['an empty message', { message: {} }, 'ab'],
+  ['a delta besides a message', { delta: { content: 'c' }, message: { role: 'assistant', content: 'x' } }, 'abc'],
+  ['a message of one member', { message: { content: 'x' } }, 'x'],
+])('after the text ab, a choice with %s', (_, choice, content) => {
+  const stream =
+    data({ choices: [{ index: 0, delta: { content: 'ab' } }] }) + data({ choices: [{ index: 0, ...choice }] })
+  expect(JSON.parse(collected(completionsForms, stream + data('[DONE]'))).choices[0].message).toMatchObject({
+    role: 'assistant',
+    content,
+  })
+})
+
+test.each([null, ''])('a value is not taken back by %j in a later chunk', (value) => {
+  const stream =
+    data({ id: 'x', choices: [{ index: 0, delta: {}, finish_reason: 'length' }] }) +
+    data({ id: value, choices: [{ index: 0, delta: {}, finish_reason: value }] }) +
+    data('[DONE]')
+  const choices = [{ finish_reason: 'length' }]
+  expect(JSON.parse(collected(completionsForms, stream))).toMatchObject({ id: 'x', choices })
+})
+
+test('calls of a whole message are separate, even with one id', () => {
+  const message = { role: 'assistant', content: null, refusal: null, tool_calls: [call, call] }
+  const stream = data({ choices: [{ index: 0, message }] }) + data('[DONE]')
+  expect(JSON.parse(collected(completionsForms, stream)).choices[0].message).toEqual(message)
 })
