@@ -237,6 +237,28 @@ export const ACCEPTED: readonly Accepted[] = [
     replacement: '(0 + 1)',
     reason: 'items without numbers are in their order, wherever it begins',
   },
+  ...(
+    [
+      [
+        'this.#next = Math.max(this.#next, position + 1)',
+        '1',
+        '(1 + 1)',
+        'items are sorted: gaps between them change nothing',
+      ],
+      ['this.#items.clear()', 'this.#items.clear()', ';', 'only memory: nothing of it is read any more'],
+      ['this.#byId.clear()', 'this.#byId.clear()', ';', 'only memory: nothing of it is read any more'],
+      ["const [, kind = '', state] = PIECE.exec(type) ?? []", "''", "'mutated'", 'no piece has either type'],
+      [
+        'const item = position === undefined ? undefined : this.#items.get(position)',
+        'position === undefined',
+        'false',
+        'no item has this position',
+      ],
+      ["const known = this.#byId.get(event.get('item_id')?.text ?? '')", "''", "'mutated'", 'no item has either id'],
+    ] as const
+  ).map(([line, original, replacement, reason]) => ({
+    ...{ file: 'protocols/llm/responses/collect-response.ts', line, original, replacement, reason },
+  })),
   {
     file: 'protocols/llm/responses/collect-response.ts',
     line: 'if (BEGINS.has(name)) return undefined',

@@ -332,3 +332,10 @@ test('calls of a whole message are separate, even with one id', () => {
   const stream = data({ choices: [{ index: 0, message }] }) + data('[DONE]')
   expect(JSON.parse(collected(completionsForms, stream)).choices[0].message).toEqual(message)
 })
+
+test('a call without a type is a function', () => {
+  const untyped = { id: 'c', function: { name: 'f', arguments: '{}' } }
+  const stream = data({ choices: [{ index: 0, delta: { tool_calls: [{ index: 0, ...untyped }] } }] }) + data('[DONE]')
+  const { message } = JSON.parse(collected(completionsForms, stream)).choices[0]
+  expect(message.tool_calls).toEqual([{ ...untyped, type: 'function' }])
+})

@@ -348,6 +348,7 @@ test.each<[event: string, item: object, member: string]>([
   const deltas = [piece('delta', { delta: 'a' }), piece('delta', { delta: 'b' })]
   expect(outputOf(stream(...deltas))).toEqual([{ ...item, [member]: 'ab' }])
   expect(outputOf(stream(...deltas, piece('done', { [member]: 'abc' })))).toEqual([{ ...item, [member]: 'abc' }])
+  expect(outputOf(stream(...deltas, piece('delta', {})))).toEqual([{ ...item, [member]: 'ab' }])
   expect(outputOf(stream(...deltas, piece('done', {})))).toEqual([{ ...item, [member]: 'ab' }])
 })
 
@@ -482,6 +483,72 @@ test.each<[what: string, events: (i: number) => object]>([
   const stream = [begun, ...Array.from({ length: 100 }, (__, i) => event(i)), ends].map(sse).join('')
   expect(collect(responsesForms, stream, 101 * 64 - 1)).toEqual({ kind: 'unusable', what: 'the response is too large' })
   expect(collect(responsesForms, stream, 100_000)?.kind).toBe('whole')
+})
+
+test.each<[what: string, event: object]>([
+  ['an item in an event of another type', { type: 'response.own', item: { id: 'x' } }],
+  ['an end without an item', { type: 'response.output_item.done', output_index: 0 }],
+  ['a part in an event of another type', { type: 'response.own', output_index: 0, part: { type: 'own' } }],
+  ['an event without its part', { type: 'response.content_part.added', output_index: 0 }],
+  ['a piece without a place', { type: 'response.output_text.delta', delta: 'x' }],
+  ['a piece of an unknown type', { type: 'response.constructor.delta', output_index: 0, delta: 'x' }],
+])('%s changes nothing', (_, event) => {
+  const item = { id: 'm', type: 'message' }
+  const begun = { type: 'response.output_item.added', output_index: 0, item }
+  const stream = [begun, event, { type: 'response.completed', response: {} }].map(sse).join('')
+  expect(outputOf(stream)).toEqual([item])
+})
+
+test('parts that an item begins with are continued', () => {
+  const text = (end: string) => ({ type: 'output_text', text: `Hel${end}`, annotations: [] })
+  const thought = (end: string) => ({ type: 'summary_text', text: `Hm${end}` })
+  const item = (end: string) => ({ id: 'm', content: [text(end)], summary: [thought(end)] })
+  const events = [
+    { type: 'response.output_item.added', output_index: 0, item: item('') },
+    { type: 'response.output_text.delta', output_index: 0, content_index: 0, delta: 'lo' },
+    { type: 'response.reasoning_summary_text.delta', output_index: 0, summary_index: 0, delta: 'lo' },
+    { type: 'response.completed', response: {} },
+  ]
+  expect(outputOf(events.map(sse).join(''))).toEqual([item('lo')])
+})
+
+test('a part that begins without annotations gets those that follow, without an index those of the first part', () => {
+  const part = { type: 'output_text', text: 'a' }
+  const annotated = (annotation?: object) => ({
+    ...{ type: 'response.output_text.annotation.added', output_index: 0, annotation },
+  })
+  const events = [
+    { type: 'response.output_item.added', output_index: 0, item: { id: 'm', content: [part] } },
+    ...[annotated(), annotated({ url: 'u' }), annotated({ url: 'v' })],
+    { type: 'response.completed', response: {} },
+  ]
+  const content = [{ ...part, annotations: [{ url: 'u' }, { url: 'v' }] }]
+  expect(outputOf(events.map(sse).join(''))).toEqual([{ id: 'm', content }])
+})
+
+const lengthOf = (value: object) => JSON.stringify(value).length
+const ITEM = { id: 'm', type: 'message', status: 'in_progress' }
+const SHORT = { type: 'output_text', text: '' }
+const PART = { type: 'output_text', text: 'some words' }
+const DONE = { ...ITEM, status: 'completed', content: [PART] }
+
+test.each<[what: string, event: object, growth: number]>([
+  ['a part', { type: 'response.content_part.added', part: PART }, 0],
+  ['a shorter part', { type: 'response.content_part.done', part: SHORT }, 0],
+  ['a longer part', { type: 'response.content_part.done', part: { ...PART, own: 1 } }, ',"own":1'.length],
+  ['no annotation', { type: 'response.output_text.annotation.added' }, 0],
+  ['another part', { type: 'response.content_part.added', content_index: 1, part: PART }, lengthOf(PART)],
+  ['the same item when it is done', { type: 'response.output_item.done', item: DONE }, 0],
+  ['a longer item', { type: 'response.output_item.done', item: { ...DONE, own: 1 } }, ',"own":1'.length],
+  ['another item', { type: 'response.output_item.done', output_index: 1, item: { ...ITEM, id: 'n' } }, lengthOf(ITEM)],
+])('behind a part, %s needs room for what it adds', (_, event, growth) => {
+  const asked: number[] = []
+  const reader = responsesForms.collector((length) => asked.push(length) > 0)
+  const begun = { type: 'response.output_item.added', item: ITEM }
+  for (const each of [begun, { type: 'response.content_part.added', part: PART }, event]) {
+    reader.event('', Buffer.from(JSON.stringify({ output_index: 0, ...each })))
+  }
+  expect(asked).toEqual([64 + lengthOf(ITEM), 64 + lengthOf(PART), 64 + growth])
 })
 
 test('the form that the client asked for passes unchanged', () => {
