@@ -1,20 +1,5 @@
 import { expect, test } from 'vitest'
-import { fieldText, isConnectionLevel } from './field-text.ts'
-
-test.each([
-  ['connection', true],
-  ['content-length', true],
-  ['keep-alive', true],
-  ['proxy-connection', true],
-  ['te', true],
-  ['trailer', true],
-  ['transfer-encoding', true],
-  ['upgrade', true],
-  ['host', false],
-  ['content-type', false],
-])('%s belongs to the connection: %s', (name, expected) => {
-  expect(isConnectionLevel(name)).toBe(expected)
-})
+import { fieldText } from './field-text.ts'
 
 test.each([
   [' a b ', 'a b'],

@@ -14,20 +14,3 @@ export function fieldText(text: string): FieldValue | undefined {
 function withoutSpace(value: FieldValue): FieldValue {
   return trimSpace(value) as FieldValue
 }
-
-/** Connection-level headers: policies cannot change them (RFC 9110, 7.6.1). */
-const CONNECTION_LEVEL: ReadonlySet<string> = new Set([
-  'connection',
-  'content-length',
-  'keep-alive',
-  'proxy-connection',
-  'te',
-  'trailer',
-  'transfer-encoding',
-  'upgrade',
-])
-
-/** `name` in lower case. */
-export function isConnectionLevel(name: string): boolean {
-  return CONNECTION_LEVEL.has(name)
-}

@@ -1,8 +1,9 @@
 import { type Outcome, proceed, type Refusal, reject } from '#exchange/outcome.ts'
+import { isConnectionLevel } from '#net/http/field-name.ts'
 import { isAuthority, isFieldName } from '#net/http/field-syntax.ts'
 import type { Head } from '#net/http/head.ts'
 import type { CompileContext, PolicySource } from '../../policy.ts'
-import { fieldText, isConnectionLevel } from './field-text.ts'
+import { fieldText } from './field-text.ts'
 import type { HttpHeaderFilterSpec } from './header-filter.ts'
 
 type Pair = readonly [lowerName: string, value: string]

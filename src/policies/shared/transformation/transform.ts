@@ -4,10 +4,10 @@ import type { Exchange } from '#exchange/exchange.ts'
 import { EvaluationFailure, type Expression } from '#exchange/expression.ts'
 import { type LlmReads, llmReadsOf } from '#exchange/llm-reads.ts'
 import { type Outcome, proceed, reject } from '#exchange/outcome.ts'
+import { isConnectionLevel } from '#net/http/field-name.ts'
 import type { Head } from '#net/http/head.ts'
 import type { CompileContext, PolicyFields, PolicySource } from '../../policy.ts'
 import { readsRequestBody, readsResponseBody } from '../body-use.ts'
-import { isConnectionLevel } from '../fields/field-text.ts'
 import {
   addField,
   type FieldEdit,

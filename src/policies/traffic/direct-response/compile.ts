@@ -1,8 +1,8 @@
 import type { Expression } from '#exchange/expression.ts'
+import { isConnectionLevel } from '#net/http/field-name.ts'
 import type { CompileContext, PolicySource, RequestRun } from '../../policy.ts'
 import { readsRequestBody } from '../../shared/body-use.ts'
 import { choose, compileChoices, conditionsOf } from '../../shared/choose.ts'
-import { isConnectionLevel } from '../../shared/fields/field-text.ts'
 import { answerDirectly, type DirectResponsePlan } from './run.ts'
 import type { DirectResponseSection, DirectResponseSpec } from './schema.ts'
 

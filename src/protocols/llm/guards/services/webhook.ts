@@ -1,6 +1,6 @@
 import { fromByteText } from '#base/byte-text.ts'
+import { isConnectionLevel } from '#net/http/field-name.ts'
 import type { Head } from '#net/http/head.ts'
-import { isConnectionLevel } from '#policies/shared/fields/field-text.ts'
 import { ask, failed } from './ask.ts'
 import { list, member, textsFor } from './json-shape.ts'
 import type { GuardedMessage, GuardPhase, GuardService, ServiceVerdict } from './service.ts'
