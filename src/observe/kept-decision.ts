@@ -46,7 +46,10 @@ export function keptUnread({ peer, gateway, listener }: IncomingConnection, numb
   }
 }
 
-/** The decision about a completed request or relayed connection. It reads what it is made of: `DecisionColumns` takes each value once. */
+/**
+ * The decision about a completed request or relayed connection. Its getters read the request when `DecisionColumns` copies them, so that no
+ * object holds all the values.
+ */
 export class KeptRequest implements KeptDecision {
   readonly #ended: Ended
   readonly #bodyBytes: number

@@ -295,7 +295,7 @@ function recordAttempt(flight: InFlight, status: number | undefined, failure?: F
     return
   }
   const detail = askedWait(exchange)
-  // The record of a request has its only attempt otherwise.
+  // The record itself describes an only attempt.
   const isOnly = flight.tried.length === 0 && exchange.attempts === undefined
   if (!isOnly || detail !== undefined) {
     addAttempt(flight, { status: status!, failure: undefined, detail, ...timesOf(flight) })

@@ -39,7 +39,7 @@ export type Collected =
   | { readonly kind: 'error'; readonly error: unknown }
   | { readonly kind: 'unusable'; readonly what: string }
 
-/** As `parseDocument`: what is made of the values is made by recursion. */
+/** The same limit as that of `parseDocument`, because values are merged and written recursively. */
 const MAX_DEPTH = 256
 
 /** The value of a text, with exact numbers; undefined: it is not JSON, or nested too deep. */

@@ -42,15 +42,16 @@ export class DetectReader {
   }
 
   #readHolders(answer: unknown, facts: LlmFacts): void {
-    const holders = [answer, objectAt(answer, 'response'), objectAt(answer, 'message'), objectAt(answer, 'metadata')]
-    for (const holder of holders) {
+    const identified = [answer, objectAt(answer, 'response'), objectAt(answer, 'message')]
+    for (const holder of identified) {
+      facts.responseId = textAt(holder, 'id') ?? textAt(holder, 'responseId') ?? facts.responseId
+    }
+    // Clients choose the ids in `metadata`.
+    for (const holder of [...identified, objectAt(answer, 'metadata')]) {
       facts.responseModel = textAt(holder, 'model') ?? textAt(holder, 'modelVersion') ?? facts.responseModel
       facts.serviceTier = textAt(holder, 'service_tier') ?? facts.serviceTier
       const usage = memberOf(holder, 'usage') ?? memberOf(holder, 'usageMetadata')
       if (usage !== undefined) this.#readUsage(usage, facts)
-      // Clients choose what `metadata` has.
-      if (holder !== holders[3])
-        facts.responseId = textAt(holder, 'id') ?? textAt(holder, 'responseId') ?? facts.responseId
     }
   }
 

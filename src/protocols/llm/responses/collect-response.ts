@@ -44,8 +44,8 @@ interface BegunItem {
 }
 
 /**
- * Finds the whole response in a stream. Its last event has it, but some providers leave out the output there: it is then what the events before
- * have told, items as they were done, and what has arrived of others.
+ * Finds the whole response in a stream. Its last event has it, but some providers leave out the output there. The output then consists of the
+ * items of earlier events: completed items as sent, and unfinished items with the content that has arrived.
  */
 export class ResponseCollector implements StreamCollector {
   readonly #hasRoom: (length: number) => boolean

@@ -61,9 +61,9 @@ export class JoinedScanner implements TextScanner {
   #groupStart = 0
   #groupEnd = 0
   #reported = 0
-  /** The group goes on with what was masked of the part of the text that has left. */
+  /** The open group continues a mask in the part of the text that has already left. */
   #goesOn = false
-  /** Shares of matches in that part; undefined: they have been compared with what was masked. */
+  /** Shares of matches in that part; undefined: they have already been compared with its masks. */
   #own: Match[] | undefined
   /** Up to where it was settled when the text seemed to be over. */
   readonly #ownSettled: number
@@ -88,7 +88,7 @@ export class JoinedScanner implements TextScanner {
     return this.#overran || this.#sources.some(({ scanner }) => scanner.overran)
   }
 
-  /** Texts before this one may still decide what is found. */
+  /** Texts before this one can still change the matches. */
   get isJoined(): boolean {
     return this.#sources.length > 1
   }
@@ -159,7 +159,7 @@ export class JoinedScanner implements TextScanner {
   /**
    * The chains that go on behind the text: that of the text alone first, then those that were given. To be called before the end of the text.
    * @param length of the text
-   * @returns a function that makes them, given what was masked of the text
+   * @returns a function that makes them from the masks of the text
    */
   chains(length: number): (masked: readonly Match[]) => readonly RuleChain[] {
     const forks = this.#sources.map(({ scanner }) => scanner.fork())

@@ -29,7 +29,7 @@ function maskTogether(rules: readonly TextRule[], texts: readonly string[]): rea
 
 interface Streamed {
   readonly texts: readonly string[]
-  /** A match changes what has left. */
+  /** A match includes text that has already left. */
   readonly isEnded: boolean
 }
 
