@@ -148,6 +148,8 @@ test('without a policy of retries, an answer that ends before its first content 
 test.each([
   [429, '7', [{ status: 429, detail: 'retry-after: 7' }]],
   [503, '1', [{ status: 503, detail: 'retry-after: 1' }]],
+  // What was cut is marked, so that a secret in it is found.
+  [503, 'x'.repeat(41), [{ status: 503, detail: `retry-after: ${'x'.repeat(39)}\u2026` }]],
   // No refusal, and the only attempt.
   [200, '7', undefined],
 ])(

@@ -1,4 +1,5 @@
 import { clock } from '#base/clock.ts'
+import { cutText } from '#base/cut-text.ts'
 import { chooseDestination } from '#engine/backend/destinations.ts'
 import type { LiveEndpoint } from '#engine/backend/live-backend.ts'
 import { chooseForAttempt } from '#engine/backend/session-endpoint.ts'
@@ -311,7 +312,7 @@ function timesOf({ exchange, attemptStartMs }: InFlight): Pick<Attempt, 'sentMs'
 /** How long an overloaded server asks its clients to wait (RFC 9110, 10.2.3). */
 function askedWait({ response }: Exchange): string | undefined {
   const wait = response !== undefined && response.status >= 400 ? response.joined('retry-after') : undefined
-  return wait && `retry-after: ${wait.slice(0, MAX_WAIT_LENGTH)}`
+  return wait && `retry-after: ${cutText(wait, MAX_WAIT_LENGTH)}`
 }
 
 /** Whether a failure counts for the health of the endpoint: limits of the gateway and slow request bodies do not (decision B96). */
