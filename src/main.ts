@@ -1,3 +1,6 @@
+import { watchOutput } from './cli/output.ts'
 import { runCommandLine } from './cli/program.ts'
 
-process.exitCode = await runCommandLine(process.argv.slice(2))
+watchOutput()
+const code = await runCommandLine(process.argv.slice(2))
+process.exitCode ||= code

@@ -294,6 +294,15 @@ test('an access log that cannot be written is logged once for all workers, and w
   expect(jsonOf(ended('w1', 2))).toEqual([{ level: 'error', message: 'the access log is incomplete', lost: 2 }])
 })
 
+test('an access log without a reader is logged once: its lines are not queued', () => {
+  const { saying } = logs()
+  const failing = (worker: string) => (log: InstanceLog) => log.accessLog(worker, { kind: 'failing', cause: 'EPIPE' })
+  expect(saying(failing('w1'))).toEqual([
+    'error the access log has no reader any more; its lines are dropped cause=EPIPE',
+  ])
+  expect(saying(failing('w2'))).toEqual([])
+})
+
 test('no line shows a secret', () => {
   const { saying, jsonOf } = logs()
   const bug = (log: InstanceLog) => {

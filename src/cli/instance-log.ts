@@ -214,7 +214,9 @@ export class InstanceLog implements InstanceEvents {
   /** All workers write to one file. */
   accessLog(worker: string, state: LogState): void {
     if (state.kind === 'failing') {
-      if (this.#logFailing.size === 0) this.#log.log('observe', 'error', UNWRITTEN, { cause: state.cause })
+      const { cause } = state
+      const message = cause === READER_GONE ? UNREAD : UNWRITTEN
+      if (this.#logFailing.size === 0) this.#log.log('observe', 'error', message, { cause })
       this.#logFailing.add(worker)
       return
     }
@@ -264,6 +266,10 @@ const RESOLVED = {
 const MODULE_OF = { files: 'store', objects: 'control' } as const
 
 const UNWRITTEN = 'the access log cannot be written; lines are queued in memory, and dropped when the queue is full'
+
+/** Only standard output: a named pipe is also open for reading. */
+const READER_GONE = 'EPIPE'
+const UNREAD = 'the access log has no reader any more; its lines are dropped'
 
 const MOST_NAMES = 5
 

@@ -1,6 +1,7 @@
 import { styleText } from 'node:util'
 import { escapeInvisible, escapeInvisibleInLines } from '#base/visible-text.ts'
 import type { LogOutput } from '#observe/log/application-log.ts'
+import { EXIT } from './exit-code.ts'
 
 // Only this file writes output of commands: results to standard output, errors to standard error. Objects and requests may come from
 // anyone, so characters that control a terminal are escaped.
@@ -63,6 +64,20 @@ export function complain(message: string): void {
   console.error(escapeInvisibleInLines(`gatewright: ${message}`))
 }
 
+/**
+ * Handles failures to write to the standard streams. After the reader of a pipe is gone, as `head` after its lines, the command runs to its end without
+ * output and keeps its exit code. Any other failure, such as a full disk, is reported, and the exit code is `findings`.
+ */
+export function watchOutput(): void {
+  process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+    if (error.code === 'EPIPE') return
+    complain(`cannot write to standard output: ${error.message}`)
+    process.exitCode = EXIT.findings
+  })
+  // No stream is left for a report. A gateway continues, for example when its terminal is closed.
+  process.stderr.on('error', () => {})
+}
+
 /** Calls `end` when nobody reads standard output any more. */
 export function whenOutputCloses(end: () => void): void {
   process.stdout.on('error', end)
@@ -73,8 +88,6 @@ const MAX_WAITING_BYTES = 16 * 1024 * 1024
 
 /** The log output of a running gateway. More than its limit does not wait for a slow reader. */
 export function openStandardError(): LogOutput {
-  // Standard error may be closed, for example a terminal. The gateway keeps running.
-  process.stderr.on('error', () => {})
   return (text) => {
     if (process.stderr.writableLength > MAX_WAITING_BYTES) return false
     process.stderr.write(text)

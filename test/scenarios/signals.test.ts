@@ -118,6 +118,22 @@ test('a full disk is reported once and counted, and requests continue', async ()
   expect(await gateway.close()).toBe(0)
 })
 
+test('without a reader of standard output the gateway continues, drops the access log and reports it once', async () => {
+  const { objects, ask } = await serveEcho()
+  const gateway = stops.use(await startGatewayProcess({ files: [objects.path], workers: 1 }))
+  gateway.process.stdout?.destroy()
+  for (let i = 0; i < 3; i++) {
+    expect(await ask(`/${i}`)).toBe(200)
+    await eventually('it is reported', () => gateway.output.stderr.includes('its lines are dropped'))
+  }
+  expect(await gateway.close()).toBe(0)
+  const reports = gateway.output.stderr.split('\n').filter((line) => line.includes('access log'))
+  expect(reports).toEqual([
+    expect.stringMatching(/\terror\tthe access log has no reader any more; its lines are dropped cause=EPIPE$/),
+    expect.stringMatching(/\terror\tthe access log is incomplete lost=3$/),
+  ])
+})
+
 test('a file of the access log that cannot be opened is a usage error', async () => {
   const { objects } = await serveEcho()
   const environment = { GATEWRIGHT_ACCESS_LOG: '/no/such/folder/log' }
