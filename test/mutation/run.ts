@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
-import { readSourceTree, type SourceFile } from '../architecture/source-tree.ts'
+import { readSourceTree } from '../architecture/source-tree.ts'
 import { ACCEPTED, type Accepted, findAccepted, lineOf } from './accepted.ts'
 import { CORE, isIn } from './areas.ts'
 import { coveringTests, fieldTests } from './covering-tests.ts'
@@ -10,12 +10,15 @@ import { Examiner, type Sound } from './examiner.ts'
 import { applyMutant, type Mutant, mutantsOf } from './mutate.ts'
 import { sample } from './sample.ts'
 import { scenarioTests } from './scenarios.ts'
+import { readSelection } from './selection.ts'
 import { Trials } from './trials.ts'
 
 const SOURCES = join(import.meta.dirname, '..', '..', 'src')
 
 /** What the nearest tests do not notice is shown to so many times as many. */
 const FARTHER = 5
+
+const USAGE = 2
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
@@ -46,7 +49,16 @@ const allFiles = [...files, ...beside]
 const counts = { killed: 0, accepted: 0, survived: 0, uncovered: 0, broken: 0 }
 const sound: Sound = new Map()
 const started = performance.now()
-const queue = chooseWork(files.filter(({ forTests }) => !forTests))
+const sources = files.filter(({ forTests }) => !forTests)
+const paths = sources.map(({ path }) => path)
+const wanted = readSelection(positionals, paths)
+const from = readSelection(values.from === undefined ? [] : [values.from], paths)
+const unknown = [...wanted.unknown, ...from.unknown]
+if (unknown.length > 0) {
+  console.error(`no source file matches ${unknown.join(', ')}: give core, elsewhere, or paths below src/`)
+  process.exit(USAGE)
+}
+const queue = chooseWork(wanted.selected)
 console.log(`${queue.reduce((sum, { mutants }) => sum + mutants.length, 0)} mutants in ${queue.length} files`)
 await Promise.all(Array.from({ length: Number(values.processes) }, tryMutants))
 console.log(
@@ -63,13 +75,14 @@ function isMutant(entry: Accepted): boolean {
   return mutants.some((mutant) => findAccepted([entry], entry.file, source, mutant) !== undefined)
 }
 
-/** `core`, `elsewhere`, paths below `src/`, or lines of files there; nothing: both of the words. A sample is taken of all but the core. */
-function chooseWork(sources: readonly SourceFile[]): Work[] {
-  const wanted = positionals.length === 0 ? ['core', 'elsewhere'] : positionals
-  const all = sources.map(({ path }) => readWork(path))
-  const core = wanted.includes('core') ? all.filter(({ path }) => isIn(CORE, path)) : []
+/** A sample is taken of all but the core. */
+function chooseWork(selected: readonly string[]): Work[] {
+  const all = paths.map(readWork)
+  const core = selected.includes('core') ? all.filter(({ path }) => isIn(CORE, path)) : []
   const isWanted = (path: string, { line }: Mutant) =>
-    isIn(wanted, path) || wanted.includes(`${path}:${line}`) || (wanted.includes('elsewhere') && !isIn(CORE, path))
+    isIn(selected, path) ||
+    selected.includes(`${path}:${line}`) ||
+    (selected.includes('elsewhere') && !isIn(CORE, path))
   const others = all.flatMap(({ path, mutants }) => mutants.filter((mutant) => isWanted(path, mutant)))
   const chosen = new Set(sample(others, Number(values.sample), Number(values.seed)))
   const sampled = all.map((work) => ({ ...work, mutants: work.mutants.filter((mutant) => chosen.has(mutant)) }))
@@ -78,10 +91,9 @@ function chooseWork(sources: readonly SourceFile[]): Work[] {
 
 /** The work from `--from` on. The sample is the same with and without it. */
 function startingAt(all: Work[]): Work[] {
-  const { from } = values
-  if (from === undefined) return all
-  const start = all.findIndex(({ path }) => isIn([from], path))
-  if (start < 0) throw new Error(`no mutant is chosen in ${from}`)
+  if (values.from === undefined) return all
+  const start = all.findIndex(({ path }) => isIn(from.selected, path))
+  if (start < 0) throw new Error(`no mutant is chosen in ${values.from}`)
   return all.slice(start)
 }
 
