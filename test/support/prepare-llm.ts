@@ -31,6 +31,8 @@ export interface Setup {
   /** The user whom a policy has authenticated. */
   readonly username?: string
   readonly reads?: Partial<LlmReads>
+  /** The limit of bodies. */
+  readonly maxKept?: number
   /** Results of expressions, by source text; all other expressions fail. */
   readonly results?: Readonly<Record<string, string | number>>
 }
@@ -85,7 +87,7 @@ export function prepare(body: string | Uint8Array | null | undefined, setup: Set
   exchange.originalTarget = setup.originalTarget ?? head.target
   if (setup.username !== undefined) exchange.identity.basicAuth = { username: setup.username, credential: 'x' }
   const bytes = typeof body === 'string' ? new TextEncoder().encode(body) : body
-  const input = { body: bytes, reads: { ...READS_NOTHING, ...setup.reads }, maxKept: 1000 }
+  const input = { body: bytes, reads: { ...READS_NOTHING, ...setup.reads }, maxKept: setup.maxKept ?? 1000 }
   const prepared = inOneTurn(() => prepareLlmRequest(plan, 0, exchange, input))
   // Only guards take time.
   if (prepared instanceof Promise) throw new Error('the request is not prepared in one turn')

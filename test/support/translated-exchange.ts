@@ -12,7 +12,7 @@ import { type Setup, sent } from './prepare-llm.ts'
 export interface ProviderAnswer {
   readonly status?: number
   readonly headers?: Readonly<Record<string, string>>
-  /** A value is sent as JSON. */
+  /** A value other than text and bytes is sent as JSON. */
   readonly body: unknown
 }
 
@@ -42,7 +42,7 @@ export function translated(body: object, setup: Setup, answer: ProviderAnswer): 
     decoding: RESPONSE_DECODING,
   })
   const sink = filter?.into(client) ?? client
-  const bytes = Buffer.from(typeof answer.body === 'string' ? answer.body : JSON.stringify(answer.body))
+  const bytes = bytesOf(answer.body)
   sink.bytes(bytes, 0, bytes.length)
   sink.end()
   const refusal: Refusal | undefined = filter?.refusal
@@ -55,6 +55,11 @@ export function translated(body: object, setup: Setup, answer: ProviderAnswer): 
     text: typeof refusal?.body === 'string' ? refusal.body : client.text,
     facts,
   }
+}
+
+function bytesOf(body: unknown): Buffer {
+  if (Buffer.isBuffer(body)) return body
+  return Buffer.from(typeof body === 'string' ? body : JSON.stringify(body))
 }
 
 class Client implements BodySink {

@@ -18,6 +18,7 @@ import {
   PART,
   SCHEMA,
   signedBy,
+  signedTextBy,
   TEXT,
   type Treatment,
   TYPE,
@@ -130,7 +131,7 @@ export const MESSAGES_REQUEST: TextTable = {
 
 export const MESSAGES_ANSWER: TextTable = {
   first: [],
-  runs: { content: 'assistant', [RESULT]: 'tool' },
+  runs: { content: 'assistant', 'content[].thinking': 'thought', [RESULT]: 'tool' },
   places: {
     model: MODEL,
     '{stop_reason,stop_details.category}': CHOICE,
@@ -141,6 +142,7 @@ export const MESSAGES_ANSWER: TextTable = {
     'container.{id,skills[].skill_id}': ID,
     'container.{expires_at,skills[].version}': CHOICE,
     ...under('content[]', BLOCK),
+    'content[].thinking': signedTextBy('signature'),
   },
   repeats: inside('content[]'),
   anywhere: { type: TYPE, role: TYPE, id: ID, cache_control: CACHE },

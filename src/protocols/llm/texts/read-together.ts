@@ -15,14 +15,16 @@ export const SEQUENCES: Readonly<Record<AnswerFormat, (path: string, owner: Text
   // Choices are different answers.
   Completions: (path) => /^choices\[\d+\]/.exec(path) ?? [],
   Messages: (path) => {
+    if (/^content\[\d+\]\.thinking$/.test(path)) return ['thinking']
     const result = /^content\[\d+\](?:.*(?<!\.source))?\.content(?=[.[]|$)/.exec(path)
     return result === null ? ['content'] : [result[0], 'results']
   },
   Responses: (path, { role, lasts }) => {
     const [item] = /^output\[\d+\]/.exec(path) ?? []
     if (item === undefined) return []
+    if (!lasts) return [item, role, `${role} thoughts`]
     // Without what a client may leave out.
-    return lasts ? [item, role, `${role} messages`] : [item, role]
+    return [item, role, `${role} messages`, path.endsWith('.refusal') ? `${role} refusals` : `${role} texts`]
   },
 }
 

@@ -105,6 +105,8 @@ export function joinsAt({ root }: CompiledTable, path: string): boolean {
   switch (node.treatment?.kind) {
     case 'text':
       return node.treatment.canChange
+    case 'signed':
+      return node.treatment.joins
     case 'part':
     case 'file':
       return true

@@ -8,7 +8,7 @@ import { ownerOfItem, roleNamed } from './read-together.ts'
 import { type SchemaWalk, walkSchema } from './schema-texts.ts'
 import type { CompiledTable, RunRole, TableNode } from './text-table.ts'
 import { bytesOf } from './token-bytes.ts'
-import { ADDRESS, type Exemption, FILE, type FileTreatment, MEDIA } from './treatments.ts'
+import { ADDRESS, type Exemption, FILE, type FileTreatment, MEDIA, type SignedTreatment } from './treatments.ts'
 import {
   CHOSEN,
   FilePlace,
@@ -207,7 +207,7 @@ export class TextWalk {
       case 'fixed':
         return this.#json(value, at, false)
       case 'signed':
-        return this.#json(value, at, (at.parent?.value.get(treatment.by)?.text ?? '') === '')
+        return this.#signed(value, at, treatment)
       case 'json':
         return this.#json(value, at, true)
       case 'arguments':
@@ -261,6 +261,12 @@ export class TextWalk {
         for (const place of found) (isText && place.canChange ? texts : others).push(place)
       },
     )
+  }
+
+  #signed(value: JsonValue, at: Location, { by, joins }: SignedTreatment): void {
+    const { texts, others } = this.#run
+    const isSigned = (at.parent?.value.get(by)?.text ?? '') !== ''
+    this.#json(value, at, !isSigned, joins && value.kind === 'string' ? texts : others)
   }
 
   #token(value: JsonValue, at: Location): void {

@@ -8,8 +8,8 @@ export type Treatment =
   | { readonly kind: 'part' }
   /** Strings, and names of members, that cannot be changed. */
   | { readonly kind: 'fixed' }
-  /** Fixed if a member of the same object has a text: the signature of a thought. */
-  | { readonly kind: 'signed'; readonly by: string }
+  /** Fixed if a member of the same object has a text: the signature of a thought. `joins`: it is joined with its neighbours, as a text. */
+  | SignedTreatment
   /** Any JSON: strings can be masked, names of members cannot. */
   | { readonly kind: 'json' }
   /** The same as text in a string, or as JSON. */
@@ -18,6 +18,12 @@ export type Treatment =
   /** A file as base64 or data URL: text is checked, other files are exempt. @see file-data.ts */
   | FileTreatment
   | Exemption
+
+export interface SignedTreatment {
+  readonly kind: 'signed'
+  readonly by: string
+  readonly joins: boolean
+}
 
 export interface FileTreatment {
   readonly kind: 'file'
@@ -43,7 +49,11 @@ export const SCHEMA: Treatment = { kind: 'schema' }
 export const FILE: FileTreatment = { kind: 'file', mediaType: undefined }
 
 export function signedBy(by: string): Treatment {
-  return { kind: 'signed', by }
+  return { kind: 'signed', by, joins: false }
+}
+
+export function signedTextBy(by: string): Treatment {
+  return { kind: 'signed', by, joins: true }
 }
 
 /** @param mediaType the member of the same object with the media type */

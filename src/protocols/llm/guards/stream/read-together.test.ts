@@ -24,6 +24,11 @@ const block = (index: number, text: string) => [
   { type: 'content_block_delta', index, delta: { type: 'text_delta', text } },
   { type: 'content_block_stop', index },
 ]
+const thinking = (index: number, text: string) => [
+  { type: 'content_block_start', index, content_block: { type: 'thinking', thinking: '', signature: '' } },
+  { type: 'content_block_delta', index, delta: { type: 'thinking_delta', thinking: text } },
+  { type: 'content_block_stop', index },
+]
 const result = (index: number, content: unknown) => [
   { type: 'content_block_start', index, content_block: { type: 'web_fetch_tool_result', tool_use_id: 't', content } },
   { type: 'content_block_stop', index },
@@ -37,6 +42,10 @@ const message = (output_index: number, text: string) => [
   { type: 'response.output_text.delta', output_index, content_index: 0, delta: text },
   item(output_index, 'message', { role: 'assistant', content: [{ type: 'output_text', text }] }),
 ]
+const refusal = (output_index: number, text: string) => [
+  { type: 'response.refusal.delta', output_index, content_index: 0, delta: text },
+  item(output_index, 'message', { role: 'assistant', content: [{ type: 'refusal', refusal: text }] }),
+]
 const thought = (output_index: number, text: string) => [
   { type: 'response.reasoning_summary_text.delta', output_index, summary_index: 0, delta: text },
   item(output_index, 'reasoning', { summary: [{ type: 'summary_text', text }] }),
@@ -49,7 +58,7 @@ const ENDED = undefined
 function passed(type: GuardedFormat, patterns: readonly string[], events: readonly Event[]): string | undefined {
   const stream = pass(events.map(sse).join(''), { type, guards: guardsWith(...patterns) })
   if (stream.refusal !== undefined || stream.text.includes('guardrail_intervention')) return ENDED
-  const texts = stream.text.matchAll(/"(?:reasoning_content|content|text|delta|summary)":"([^"]*)"/g)
+  const texts = stream.text.matchAll(/"(?:reasoning_content|content|text|thinking|delta|summary)":"([^"]*)"/g)
   return Array.from(texts, ([, text]) => text)
     .filter((text) => text !== '')
     .join('|')
@@ -165,6 +174,15 @@ test.each<[what: string, patterns: string[], events: Event[], texts: string | un
   ],
   ['a block before those that have come', ['secret'], [...block(1, 'cret'), ...block(0, 'se'), end], ENDED],
   ['the same without a match', ['secret'], [...block(1, 'se'), ...block(0, 'cret'), end], 'se|cret'],
+  [
+    'across thoughts',
+    ['secret'],
+    [...thinking(0, 'se'), ...block(1, 'x'), ...thinking(2, 'cret'), ...block(3, 'y'), end],
+    ENDED,
+  ],
+  ['over a thought', ['secret'], [...block(0, 'se'), ...thinking(1, 'x'), ...block(2, 'cret'), end], ENDED],
+  ['not from a thought on', ['secret'], [...thinking(0, 'se'), ...block(1, 'cret'), end], 'se|cret'],
+  ['the end of the thoughts', ['a.b$'], [...thinking(0, 'a'), ...block(1, 'x'), ...thinking(2, '.b'), end], ENDED],
 ])('Messages: %s', (_, patterns, events, texts) => {
   expect(passed('Messages', patterns, events)).toBe(texts)
 })
@@ -184,6 +202,24 @@ test.each<[what: string, patterns: string[], events: Event[], texts: string | un
     ENDED,
   ],
   ['from a thought on', ['secret'], [...thought(0, 'se'), ...message(1, 'cret'), completed], ENDED],
+  [
+    'from a thought to the next one',
+    ['secret'],
+    [...thought(0, 'se'), ...message(1, 'x'), ...thought(2, 'cret'), completed],
+    ENDED,
+  ],
+  [
+    'without a refusal between',
+    ['secret'],
+    [...message(0, 'se'), ...refusal(1, 'x'), ...message(2, 'cret'), completed],
+    ENDED,
+  ],
+  [
+    'from a refusal to the next one',
+    ['secret'],
+    [...refusal(0, 'se'), ...message(1, 'x'), ...refusal(2, 'cret'), completed],
+    ENDED,
+  ],
   [
     'not from a result on',
     ['secret'],
