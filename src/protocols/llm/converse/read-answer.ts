@@ -60,7 +60,8 @@ function readCall(call: ObjectReader, index: number, sink: AnswerSink): void {
 function readReasoning(reasoning: JsonValue, index: number, sink: AnswerSink): void {
   const thought = reasoning.get('reasoningText')
   const [text, signature] = [thought?.get('text'), thought?.get('signature')]
-  if (text !== undefined) sink.thinking(index, expectKind(text, 'string').text)
+  const decoded = text && expectKind(text, 'string').text
+  if (decoded) sink.thinking(index, decoded)
   if (signature !== undefined) sink.signature(index, expectKind(signature, 'string').text)
   const redacted = reasoning.get('redactedContent')
   if (redacted !== undefined) sink.redacted(index, expectKind(redacted, 'string').text)
