@@ -156,6 +156,11 @@ export class GuardedBlock implements TextOutput<StreamPiece>, WorkQueue {
     return this.#services.some(({ isBusy }) => isBusy)
   }
 
+  /** No further text comes until services have let some pass. */
+  judgeNow(): void {
+    for (const service of this.#services) service.judgeNow()
+  }
+
   /** @returns the rest of the work for a long text */
   push(piece: StreamPiece): Steps<void> | undefined {
     const { original } = piece

@@ -43,6 +43,11 @@ export class GuardedBlocks {
     return false
   }
 
+  /** No further text comes until services have let some pass. */
+  judgeNow(): void {
+    for (const block of this.#blocks.values()) block.judgeNow()
+  }
+
   /** The block of a text; a new one if it is the first. Undefined: there is no room for it. */
   of(about: EventText): GuardedBlock | undefined {
     const { block: key, kind } = about

@@ -306,6 +306,29 @@ test('the provider waits as long as services have no room, and goes on after the
   expect(source.resumed).toBe(3)
 })
 
+test('a provider that waits because much is held takes no pause: what there is of all texts is judged at once', async () => {
+  const { guard, asked } = service()
+  const { sink, out, send } = sinkWith([guard])
+  const padding = ' '.repeat(2_000)
+  const word = (index: number) =>
+    `data: ${JSON.stringify({ choices: [{ index, delta: { content: 'word ' } }] })}${padding}\n\n`
+  const events = Array.from({ length: 10 }, (_, index) => word(index % 2))
+  for (const event of events.slice(0, 7)) send(event)
+  expect([asked.length, sink.backed]).toEqual([0, false])
+  send(events[7]! + events[8]!)
+  expect([asked.length, sink.backed]).toEqual([2, true])
+  // Verdicts make room for what waits, which is less than is held at a time.
+  await asked[0]!({ kind: 'pass' })
+  expect(out.text).toBe(events[0])
+  await asked[1]!({ kind: 'pass' })
+  expect([out.text, sink.backed]).toEqual([events.slice(0, 8).join(''), false])
+  send(events[9]!)
+  sink.end()
+  expect(asked.length).toBe(4)
+  for (const answer of asked.slice(2)) await answer({ kind: 'pass' })
+  expect([out.text, out.ended]).toEqual([events.join(''), 1])
+})
+
 test('what waits unread when the client has room is read first', async () => {
   const { guard, asked } = service()
   const { sink, out, send, source } = sinkWith([guard])

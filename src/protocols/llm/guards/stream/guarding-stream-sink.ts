@@ -167,6 +167,7 @@ export class GuardingStreamSink extends HoldingSink {
     const isDone = !this.#isCalledAgain && this.#unread.length === 0 && this.#later.length === 0
     this.#isCalledAgain = false
     if (!isDone) this.#proceed()
+    else this.#judgeHeld()
   }
 
   override end(trailers?: Head): void {
@@ -212,7 +213,7 @@ export class GuardingStreamSink extends HoldingSink {
 
   #rest(): void {
     this.#isWorking = false
-    if (!this.#isCalledAgain) return
+    if (!this.#isCalledAgain) return this.#judgeHeld()
     this.#isCalledAgain = false
     this.#proceed()
   }
@@ -331,8 +332,17 @@ export class GuardingStreamSink extends HoldingSink {
 
   get #isHolding(): boolean {
     if (this.#held.bytes === 0) return false
-    if (this.#held.bytes > BACKED_BYTES && this.isAsking) return true
-    return this.#blocks.isBusy
+    return this.#isFull || this.#blocks.isBusy
+  }
+
+  /** The provider waits until services have let text pass. */
+  get #isFull(): boolean {
+    return this.#held.bytes > BACKED_BYTES && this.isAsking
+  }
+
+  /** A pause that the provider is made to take is none of its text. */
+  #judgeHeld(): void {
+    if (!this.#isEnding && this.#isFull) this.#blocks.judgeNow()
   }
 
   /** Shows a text to the guards. */

@@ -131,6 +131,23 @@ test('no window ends inside a character that the provider has cut in two', async
   expect(last.contents()).toEqual(['a'])
 })
 
+test('what there is can be judged without a pause, unless a window is judged', async () => {
+  const { stage, asked, contents, released } = stageWith()
+  stage.judgeNow()
+  expect(contents()).toEqual([])
+  stage.text(1, 'one ')
+  stage.judgeNow()
+  expect(contents()).toEqual(['one '])
+  stage.text(2, 'two ')
+  stage.judgeNow()
+  expect(contents()).toEqual(['one '])
+  await asked[0]!.answer(PASS)
+  stage.judgeNow()
+  expect(contents()).toEqual(['one ', 'one two '])
+  await asked[1]!.answer(PASS)
+  expect(released.map(([tag]) => tag)).toEqual([1, 2])
+})
+
 test('no pause ends a window that was full', async () => {
   const { stage, contents } = stageWith()
   stage.text(1, 'begin')

@@ -99,6 +99,11 @@ export class ServiceStage<Tag> implements TextStage<Tag> {
     else if (this.#inFlight.length === 0) this.#releaseEmpty()
   }
 
+  /** No further text comes until some has been released: what there is waits for no pause. */
+  judgeNow(): void {
+    if (!this.#isOver && this.#inFlight.length === 0) this.#judge()
+  }
+
   /** One timer serves all texts of a window: most come long before it ends. */
   #awaitPause(forMs: number): void {
     this.#pause ??= clock.after(forMs, () => {
