@@ -17,7 +17,7 @@ async function verdictOf(answer: FakeAnswer | CallFailure) {
 }
 
 const failed = (detail: string) => ({ kind: 'failed', detail })
-const sparing = (detail: string) => ({ ...failed(detail), sparesService: true })
+const sparing = (detail: string, sparesService = 'answered') => ({ ...failed(detail), sparesService })
 const MIB = 1024 * 1024
 
 test.each<[what: string, answer: FakeAnswer | CallFailure, verdict: object]>([
@@ -29,7 +29,7 @@ test.each<[what: string, answer: FakeAnswer | CallFailure, verdict: object]>([
   [
     'a larger answer',
     { body: `"${'a'.repeat(2 * MIB - 1)}"`, piece: 65_536 },
-    failed('the answer of the service is larger than 2097152 bytes'),
+    sparing('the answer of the service is larger than 2097152 bytes'),
   ],
   ['no body', { body: '' }, failed('the answer of the service is not JSON')],
   ['HTML', { body: `<p>${SECRET}` }, failed('the answer of the service is not JSON')],
@@ -154,7 +154,7 @@ test('asks for as long as the request has time', async () => {
     around(call, { untilMs: clock.monotonic() }),
     () => ({ kind: 'pass' }),
   )
-  expect(late).toEqual(sparing('the guards of the request took too long together'))
+  expect(late).toEqual(sparing('the guards of the request took too long together', 'out-of-time'))
   expect(asked).toHaveLength(1)
 })
 
@@ -170,11 +170,11 @@ test('a question in which the time of the request runs out tells nothing about t
   const read = () => ({ kind: 'pass' as const })
   const question = { destination: 'k', path: '/', body: {} }
   expect(await ask(question, around(call, { untilMs: 0 }), read)).toEqual(
-    sparing('the guards of the request took too long together'),
+    sparing('the guards of the request took too long together', 'out-of-time'),
   )
   expect(asked).toEqual([])
   expect(await ask(question, around(call, { untilMs: 100 }), read)).toEqual(
-    sparing('the guards of the request took too long together'),
+    sparing('the guards of the request took too long together', 'out-of-time'),
   )
   expect(await ask(question, around(call, { untilMs: 101 }), read)).toEqual(failed('timeout'))
 })

@@ -63,13 +63,13 @@ async function readAnswer(response: CallResponse, read: (json: unknown) => Servi
   const fault = faultOf(response)
   if (fault !== undefined) {
     await drop(response)
-    return { ...failed(fault), ...(REFUSED_TEXT.has(status) && { sparesService: true }) }
+    return { ...failed(fault), ...(REFUSED_TEXT.has(status) && { sparesService: 'answered' }) }
   }
   let json: unknown
   let isAmbiguous: boolean
   try {
     const text = await readText(response)
-    if (text === undefined) return failed(`the answer of the service is larger than ${MAX_BYTES} bytes`)
+    if (text === undefined) return tooLarge()
     json = parseJson(text)
     isAmbiguous = 'fault' in parseDocument(encode(text))
   } catch (error) {
@@ -115,8 +115,13 @@ export function failed(detail: string): FailedVerdict {
   return { kind: 'failed', detail }
 }
 
+/** A mask is as large as the text, which a client chooses. */
+function tooLarge(): FailedVerdict {
+  return { ...failed(`the answer of the service is larger than ${MAX_BYTES} bytes`), sparesService: 'answered' }
+}
+
 function outOfTime(): FailedVerdict {
-  return { ...failed('the guards of the request took too long together'), sparesService: true }
+  return { ...failed('the guards of the request took too long together'), sparesService: 'out-of-time' }
 }
 
 const REQUEST_IDS = ['x-amzn-requestid', 'x-request-id', 'request-id', 'x-goog-request-id']

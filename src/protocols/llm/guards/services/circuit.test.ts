@@ -11,7 +11,7 @@ beforeEach(() => {
 afterEach(() => time[Symbol.dispose]())
 
 const DOWN: ServiceVerdict = { kind: 'failed', detail: 'down' }
-const SPARED: ServiceVerdict = { kind: 'failed', detail: 'bad text', sparesService: true }
+const SPARED: ServiceVerdict = { kind: 'failed', detail: 'bad text', sparesService: 'answered' }
 const PASS: ServiceVerdict = { kind: 'pass' }
 const OPEN = { kind: 'failed', detail: 'the service failed 5 times in a row; it is asked again soon' }
 
@@ -86,6 +86,37 @@ test('clients that leave, texts that the service refuses, and requests without t
   state.verdict = SPARED
   for (let each = 0; each < 9; each++) expect(await judge()).toEqual(SPARED)
   expect(state.asked).toBe(18)
+})
+
+test('a probe with a text that the service refuses finds that it answers', async () => {
+  const { state, judge } = circuit()
+  for (let each = 0; each < 5; each++) await judge()
+  await time.pass(1000)
+  state.verdict = { kind: 'failed', detail: 'no time', sparesService: 'out-of-time' }
+  expect(await judge()).toEqual(state.verdict)
+  state.verdict = SPARED
+  expect(await judge()).toEqual(OPEN)
+  await time.pass(1000)
+  expect(await judge()).toEqual(SPARED)
+  state.verdict = PASS
+  expect(await judge()).toEqual(PASS)
+})
+
+test('a probe of a client that leaves is made with the next question', async () => {
+  const { state, judge } = circuit()
+  for (let each = 0; each < 5; each++) await judge()
+  await time.pass(1000)
+  const leaving = new AbortController()
+  const answer = Promise.withResolvers<void>()
+  state.answered = answer.promise
+  const probe = judge({ signal: leaving.signal })
+  expect(await judge()).toEqual(OPEN)
+  leaving.abort()
+  answer.resolve()
+  await probe
+  state.verdict = PASS
+  expect(await judge()).toEqual(PASS)
+  expect(state.asked).toBe(7)
 })
 
 test('failures of many questions at a time open it as well', async () => {

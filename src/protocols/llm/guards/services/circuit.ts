@@ -13,19 +13,24 @@ export function withCircuit(service: GuardService): GuardService {
   return {
     ...service,
     async judge(question, around): Promise<ServiceVerdict> {
+      let nextProbeAtMs = 0
       if (failures >= FAILURES) {
         const nowMs = clock.monotonic()
         if (nowMs < probeAtMs) return failed(`the service failed ${FAILURES} times in a row; it is asked again soon`)
-        probeAtMs = nowMs + PROBE_MS
+        nextProbeAtMs = nowMs + PROBE_MS
+        probeAtMs = nextProbeAtMs
       }
       const verdict = await service.judge(question, around)
-      // A client that leaves says nothing about the service.
-      if (around.signal.aborted) return verdict
+      if (around.signal.aborted) {
+        // A client that leaves says nothing about the service, and uses up no probe.
+        if (probeAtMs === nextProbeAtMs) probeAtMs = 0
+        return verdict
+      }
       if (verdict.kind !== 'failed') failures = 0
-      else if (verdict.sparesService !== true) {
+      else if (verdict.sparesService === undefined) {
         failures++
         if (failures === FAILURES) probeAtMs = clock.monotonic() + PROBE_MS
-      }
+      } else if (verdict.sparesService === 'answered' && failures >= FAILURES) failures = 0
       return verdict
     },
   }

@@ -51,6 +51,6 @@ export interface FailedVerdict {
   readonly kind: 'failed'
   /** For the operator; without any checked text. */
   readonly detail: string
-  /** It says nothing about other questions: the service does not take this text, or the request had no time left. */
-  readonly sparesService?: true
+  /** It says nothing about other questions: the service has answered, but does not take this text; or the request had no time left. */
+  readonly sparesService?: 'answered' | 'out-of-time'
 }

@@ -166,8 +166,7 @@ export class GuardingStreamSink extends HoldingSink {
     this.#isWorking = false
     const isDone = !this.#isCalledAgain && this.#unread.length === 0 && this.#later.length === 0
     this.#isCalledAgain = false
-    if (!isDone) this.#proceed()
-    else this.#judgeHeld()
+    return isDone ? this.#judgeHeld() : this.#proceed()
   }
 
   override end(trailers?: Head): void {
@@ -331,8 +330,7 @@ export class GuardingStreamSink extends HoldingSink {
   }
 
   get #isHolding(): boolean {
-    if (this.#held.bytes === 0) return false
-    return this.#isFull || this.#blocks.isBusy
+    return this.#isFull || (this.#held.bytes > 0 && this.#blocks.isBusy)
   }
 
   /** The provider waits until services have let text pass. */
