@@ -230,7 +230,7 @@ export const ACCEPTED_GUARDS: readonly Accepted[] = [
     ['const isLong = end - start > PIECE_BYTES', '>', '>='],
   ]),
   ...entriesOf('stream/guarding-stream-sink', 'only speed: services are busy only with text that is held', [
-    ['if (this.#held.bytes === 0) return false', 'this.#held.bytes === 0', 'false'],
+    ['return this.#isFull || (this.#held.bytes > 0 && this.#blocks.isBusy)', 'this.#held.bytes > 0', 'true'],
   ]),
   ...entriesOf('stream/guarding-stream-sink', 'only memory: it is free at the end of the call', [
     ['this.#input.drop()', 'this.#input.drop()', ';'],
