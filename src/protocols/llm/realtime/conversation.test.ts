@@ -524,6 +524,12 @@ test('names of calls are not read together', async () => {
   expect(await outcomeOf([call('forb'), call('idden')])).toBeUndefined()
 })
 
+test('all parts of an item are its text; its other strings are not', async () => {
+  const content = ['fo', 'rb'].map((text) => ({ type: 'input_text', text }))
+  const item = { type: 'message', role: 'user', content, name: 'x', other: 'y' }
+  expect(await outcomeOf([{ type: 'conversation.item.create', item }, create('idden')])).toBe(REJECTED)
+})
+
 test('an item that the provider confirms is there once', async () => {
   const one = create('forb', { id: 'a', role: 'assistant' })
   const told = has('forb', { id: 'a', role: 'assistant' })

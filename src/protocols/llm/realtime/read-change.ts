@@ -82,8 +82,7 @@ function* readSpeakers(found: BodyTexts, { runs }: GuardedTexts): Steps<Readonly
     if (!joins) continue
     const [holder] = HOLDER.exec(places[0]!.path) ?? []
     const { role, texts } = runs[index]!
-    if (holder !== undefined)
-      speakers.set(holder, () => ({ role, text: texts.map(({ joins, text }) => (joins ? text : '')).join('') }))
+    if (holder !== undefined) speakers.set(holder, () => ({ role, text: texts.map(({ text }) => text).join('') }))
   }
   return speakers
 }
