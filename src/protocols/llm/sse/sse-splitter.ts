@@ -39,8 +39,8 @@ export class SseSplitter {
     return this.#held.bytes
   }
 
-  push(buffer: Buffer, start = 0, end = buffer.length): void {
-    const piece = start === 0 && end === buffer.length ? buffer : buffer.subarray(start, end)
+  push(buffer: Buffer, start: number, end: number): void {
+    const piece = buffer.subarray(start, end)
     let at = this.#completeHeld(piece)
     if (at < 0) return
     while (at < piece.length) {
