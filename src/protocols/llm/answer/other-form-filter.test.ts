@@ -20,14 +20,21 @@ class Inner extends ForwardingSink {
   }
 }
 
-function formed(streamed: boolean, maxBytes = 1000, secret?: SentSecret) {
+interface Formed {
+  readonly secret?: SentSecret
+  /** Registers listeners for the beginning and for the end. */
+  readonly registers?: boolean
+}
+
+function formed(streamed: boolean, maxBytes = 1000, { secret, registers = true }: Formed = {}) {
   const told: string[] = []
   const stops: (() => void)[] = []
   const collector = new Collector()
   const inner = new Inner(collector)
+  const { claim, memory } = roomFor(2 ** 26)
   const filter = new OtherForm({
     ...{ type: 'Completions', forms: completionsForms, streamed, includesUsage: true, maxBytes },
-    claim: roomFor(2 ** 26).claim,
+    claim,
     inner: { changesLength: false, into: () => inner },
     secret: () => secret,
     failed: (type) => told.push(type),
@@ -35,14 +42,16 @@ function formed(streamed: boolean, maxBytes = 1000, secret?: SentSecret) {
       stops.push(stop)
     },
   })
-  filter.whenBegun(() => told.push('begun'))
-  filter.whenOver(() => told.push('cancel'))
+  if (registers) {
+    filter.whenBegun(() => told.push('begun'))
+    filter.whenOver(() => told.push('cancel'))
+  }
   const sink = filter.into(collector)
   const push = (text: string) => {
     const bytes = Buffer.from(text)
     sink.bytes(bytes, 0, bytes.length)
   }
-  return { told, stops, collector, inner, filter, sink, push }
+  return { told, stops, collector, inner, filter, sink, push, memory }
 }
 
 const data = (event: object) => `data: ${JSON.stringify(event)}\n\n`
@@ -122,9 +131,74 @@ test('what follows a complete stream is not read, and delays its end by no more 
   expect(collector.ended).toBe(1)
 })
 
+test('what follows a complete stream in the same piece is not read, either', () => {
+  for (const rest of [data(ERROR), `data: ${'a'.repeat(2000)}`]) {
+    const { told, collector, filter, sink, push } = formed(false)
+    push(`${STREAM}data: [DONE]\n\n${rest}`)
+    sink.end()
+    expect([told, filter.refusal, collector.ended]).toEqual([['begun'], undefined, 1])
+    expect(JSON.parse(collector.text).choices).toHaveLength(1)
+  }
+})
+
+test('a stream that is not complete is awaited', async () => {
+  using time = new VirtualTime()
+  const { told, collector, push } = formed(false)
+  push(STREAM)
+  await time.pass(10_000)
+  expect([told, collector.ended]).toEqual([[], 0])
+  push('data: [DONE]\n\n')
+  await time.pass(1000)
+  expect([told, collector.ended]).toEqual([['begun', 'cancel'], 1])
+})
+
+test('the last event counts without an empty line after it', () => {
+  const { told, collector, sink, push } = formed(false)
+  push(STREAM.trimEnd())
+  sink.end()
+  expect([told, collector.ended]).toEqual([['begun'], 1])
+  expect(collector.text).toContain('"content":"a"')
+})
+
+test('an event that is too large is a refusal at once', () => {
+  const { told, collector, filter, push } = formed(false, 50)
+  push(`data: ${'a'.repeat(20)}`)
+  push('a'.repeat(20))
+  expect(told).toEqual([])
+  push('a'.repeat(20))
+  expect([told, collector.ended]).toEqual([['llm-response-invalid', 'begun', 'cancel'], 1])
+  expect([filter.refusal?.status, JSON.parse(String(filter.refusal?.body)).error.message]).toEqual([
+    ...[502, 'invalid provider response: an event of the stream is too large'],
+  ])
+})
+
+test('a client that leaves while it gets the answer ends everything', async () => {
+  using time = new VirtualTime()
+  const { told, collector, sink, push } = formed(false)
+  collector.bytes = () => sink.abort('cancelled')
+  push(`${STREAM}data: [DONE]\n\n`)
+  await time.pass(1000)
+  expect([told, collector.aborted, collector.ended]).toEqual([[], 'cancelled', 0])
+})
+
+test.each([true, false])('a stream is wanted: %j; without listeners it ends as well', (streamed) => {
+  const { collector, filter, push } = formed(streamed, 50, { registers: false })
+  push(`data: ${'a'.repeat(100)}`)
+  expect([filter.refusal?.status, collector.ended]).toEqual([502, 1])
+})
+
+test.each([WHOLE, 'a'.repeat(1001), '{}', 'no'])('%j, instead of a stream, needs no memory at its end', (answer) => {
+  const { sink, push, memory } = formed(true)
+  push('  ')
+  expect(memory.heldBytes).toBeGreaterThan(0)
+  push(answer)
+  sink.end()
+  expect(memory.heldBytes).toBe(0)
+})
+
 test('an error does not show the credential of the gateway', () => {
   const secret = { hideIn: (text: string) => text.replace('busy', '***') } as SentSecret
-  const { filter, sink, push } = formed(true, 1000, secret)
+  const { filter, sink, push } = formed(true, 1000, { secret })
   push(JSON.stringify(ERROR))
   sink.end()
   expect(JSON.parse(String(filter.refusal?.body)).error.message).toBe('invalid provider response: ***')

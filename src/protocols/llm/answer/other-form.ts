@@ -239,7 +239,7 @@ class StreamSink extends FormSink {
 
   protected close(why: Abort | 'incomplete'): undefined {
     this.#tail?.cancel()
-    if (this.#found === undefined) this.#events.end()
+    this.#events.end()
     // A complete answer is one, however its stream ends.
     if (this.#found === undefined) this.#take(this.#collector.end())
     if (this.#found === undefined) this.results.cut(why)
