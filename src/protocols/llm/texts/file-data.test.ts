@@ -13,8 +13,10 @@ test.each<[data: string, mediaType: string | undefined, masked: string]>([
   [base64('{"a":1}'), 'application/ld+json', base64('<masked>')],
   [`data:text/csv;base64,${base64('a,b')}`, 'image/png', `data:text/csv;base64,${base64('<masked>')}`],
   ['data:,plain%20text', undefined, 'data:,%3Cmasked%3E'],
+  [`data:text/plain,1234567${base64('a,b')}`, undefined, 'data:text/plain,%3Cmasked%3E'],
 ])('a text file can be written again: %s as %s', (data, mediaType, masked) => {
   const file = readTextFile(data, mediaType)
+  expect(file).toMatchObject({ isDamaged: false })
   expect(typeof file === 'object' && file.write('<masked>')).toBe(masked)
 })
 
@@ -36,6 +38,12 @@ test.each<[what: string, data: string, mediaType: string | undefined]>([
   ['of a type that is no text, without base64', `data:application/octet-stream,${HIDDEN}`, undefined],
   ['with control characters', base64(`\0${HIDDEN}`), undefined],
   ['with control characters, a long one', base64(`\0${HIDDEN} é`.repeat(4096)), undefined],
+  [
+    'with control characters, a long one whose sample ends in a letter',
+    base64(`\0${HIDDEN}${'é'.repeat(8000)}`),
+    undefined,
+  ],
+  ['in Latin-1, a long one', base64Of(`café ${HIDDEN} `.repeat(1000), 'latin1'), undefined],
   ['in UTF-16, a long one', Buffer.from(`\ufeff${HIDDEN}`.repeat(4096), 'utf16le').toString('base64'), undefined],
   ['in Latin-1', Buffer.from(`caf\u00e9 ${HIDDEN}`, 'latin1').toString('base64'), undefined],
   ['in UTF-32', utf32(HIDDEN).toString('base64'), 'text/plain'],
@@ -71,6 +79,15 @@ test('a text in Latin-1 is read with its letters', () => {
   }
 })
 
+test('a mark at the beginning of a file in UTF-8 is a part of its text', () => {
+  expect(readTextFile(base64('\ufeffabc'), 'text/plain')).toMatchObject({ text: '\ufeffabc', isDamaged: false })
+  const latin = Buffer.concat([Buffer.from('\ufeff'), Buffer.from('no caf\u00e9 today', 'latin1')])
+  expect(readTextFile(latin.toString('base64'), 'text/plain')).toMatchObject({
+    text: expect.stringMatching(/^\ufeffno caf/),
+    isDamaged: true,
+  })
+})
+
 test('base64 may have the signs for URLs', () => {
   const text = `>>>???${HIDDEN}`
   const data = Buffer.from(text).toString('base64url')
@@ -95,6 +112,7 @@ test.each<[data: string, mediaType: string | undefined, read: 'invalid' | undefi
   [`data:application/octet-stream;base64,${PNG}`, undefined, undefined],
   ['not base64!', undefined, 'invalid'],
   ['data:text/plain,%zz', undefined, 'invalid'],
+  ['data:text/plain;base64,%zz', undefined, 'invalid'],
 ])('%s as %s is no text file', (data, mediaType, read) => expect(readTextFile(data, mediaType)).toBe(read))
 
 test('a long file that begins with binary data is no text file', () => {
@@ -123,6 +141,11 @@ test('arguments: all strings with their places, names cannot change', () => {
     { start: 24, end: 27, text: 'a', canChange: false },
   ])
   expect(argumentsOf('plain')).toBeUndefined()
+})
+
+test('arguments without strings have none; a number or a literal is no arguments, but text', () => {
+  for (const text of ['{}', ' []', '\t[1,[2,{}],null]']) expect(argumentsOf(text)).toEqual([])
+  for (const text of ['4111111111111111', '-1', 'true', 'null', '', ' ']) expect(argumentsOf(text)).toBeUndefined()
 })
 
 test('arguments of many strings', () => {

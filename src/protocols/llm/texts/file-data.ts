@@ -46,7 +46,7 @@ export function readTextFile(data: string, mediaType: string | undefined): FileD
   if (text === undefined) return 'invalid'
   // Some readers take the first comma, others that after the last parameter.
   const other = rest.toLowerCase().lastIndexOf(MARK)
-  const file = other < 0 ? undefined : decodeFile('', rest.slice(other + MARK.length), type)
+  const file = other < 0 ? undefined : decodeFile(head, rest.slice(other + MARK.length), type)
   if (typeof file === 'object') return readBoth(data, text, file.text)
   return { text, isDamaged: !isTextual(type), write: (masked) => head + encodeURIComponent(masked.toWellFormed()) }
 }
