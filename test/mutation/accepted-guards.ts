@@ -89,7 +89,13 @@ const REALTIME: readonly Accepted[] = [
       ['read-change', YIELD_TEXT, 'pace.after(WORK_PER_TEXT)', 'true', 'only how long work is divided'],
       ['read-change', YIELD_TEXT, 'pace.after(WORK_PER_TEXT)', 'false', 'only how long work is divided'],
       ['read-change', YIELD_TEXT, 'yield', ';', 'only how long work is divided'],
-      ['read-change', 'if (holder !== undefined)', 'holder !== undefined', 'true', 'never used: it has no name'],
+      [
+        'read-change',
+        "if (holder !== undefined) speakers.set(holder, () => ({ role, text: texts.map(({ text }) => text).join('') }))",
+        'holder !== undefined',
+        'true',
+        'never used: it has no name',
+      ],
       ...(['delete', 'truncate'] as const).map(
         (kind) =>
           [

@@ -63,6 +63,7 @@ test.each<[what: string, data: string, mediaType: string | undefined]>([
   ['with signs that are no base64, and bytes that are no text', `https:abc${base64(HIDDEN.repeat(2))}`, undefined],
   ['with signs that are no base64, and a control character', `!${base64(`\x01${HIDDEN}`)}`, undefined],
   ['with signs that are no base64', base64(HIDDEN).replace('Z', '!Z'), undefined],
+  ['with signs that are no base64, and one more at the end', `!${base64(`${HIDDEN}ab`)}A`, undefined],
   ['behind a comma in a parameter', `data:text/plain;name="a,b";base64,${base64(HIDDEN)}`, undefined],
 ])('a text %s is read, and cannot be changed', (_, data, mediaType) => {
   expect(readTextFile(data, mediaType)).toMatchObject({ text: expect.stringContaining(HIDDEN), isDamaged: true })
@@ -113,7 +114,31 @@ test.each<[data: string, mediaType: string | undefined, read: 'invalid' | undefi
   ['not base64!', undefined, 'invalid'],
   ['data:text/plain,%zz', undefined, 'invalid'],
   ['data:text/plain;base64,%zz', undefined, 'invalid'],
+  ['!', undefined, 'invalid'],
+  [`!${base64('\x01'.repeat(12))}`, undefined, 'invalid'],
 ])('%s as %s is no text file', (data, mediaType, read) => expect(readTextFile(data, mediaType)).toBe(read))
+
+test.each([
+  [15, true],
+  [14, false],
+])('in UTF-16, %i letters for a control character are a text: %j', (letters, isText) => {
+  const text = `${'a'.repeat(letters)}\x01`
+  const bytes = Buffer.from(text, 'utf16le')
+  const asBytes = bytes.toString('latin1')
+  const file = readTextFile(bytes.toString('base64'), undefined)
+  expect(file).toMatchObject({ text: isText ? `${text}\n${asBytes}` : asBytes, isDamaged: true })
+})
+
+test.each([
+  [9, true],
+  [10, false],
+  [40, false],
+])('a file of 40 bytes of which %i are not UTF-8 is a text: %j', (faults, isText) => {
+  const data = base64Of('\xe9'.repeat(faults).padEnd(40, 'a'), 'latin1')
+  expect(typeof readTextFile(data, undefined) === 'object').toBe(isText)
+  expect(typeof readTextFile(data, 'text/plain')).toBe('object')
+  expect(readTextFile(`!${data}`, undefined) === 'invalid').toBe(!isText)
+})
 
 test('a long file that begins with binary data is no text file', () => {
   const bytes = Buffer.concat([Buffer.from(PNG, 'base64'), Buffer.from(HIDDEN.repeat(1000))])

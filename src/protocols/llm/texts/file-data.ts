@@ -87,9 +87,8 @@ function decodeFile(head: string, data: string, mediaType: string | undefined): 
   if (bytes !== undefined) return readBytes(head, data, bytes, mediaType)
   // Some readers skip what is no base64.
   const signs = data.replace(/[^\w+/-]/g, '')
-  const lax = decodeBase64(signs.length % 4 === 1 ? signs.slice(0, -1) : signs)
-  const text = lax === undefined ? '' : lenient.decode(lax)
-  return text !== '' && hasFewControls(text) && hasFewFaults(text) ? readBoth(data, data, text) : 'invalid'
+  const text = lenient.decode(decodeBase64(signs.length % 4 === 1 ? signs.slice(0, -1) : signs))
+  return hasFewControls(text) && hasFewFaults(text) ? readBoth(data, data, text) : 'invalid'
 }
 
 function readBytes(head: string, data: string, bytes: Uint8Array, mediaType: string | undefined): FileData | undefined {

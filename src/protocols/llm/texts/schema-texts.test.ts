@@ -53,7 +53,7 @@ test.each([
   ...['nullable', 'strict', 'readOnly', 'writeOnly', 'deprecated', 'minProperties', 'maxProperties', 'discriminator'],
   ...['contentEncoding', 'contentMediaType', 'minContains', 'maxContains', 'propertyOrdering'],
 ])('%s has a value that cannot change', (keyword) => {
-  expect(read({ [keyword]: 'a' })).toEqual([`s.${keyword}: a!`])
+  for (const text of ['a', 'string']) expect(read({ [keyword]: text })).toEqual([`s.${keyword}: ${text}!`])
   expect(read({ [keyword]: [1, 'a', { title: 'b' }] })).toEqual([
     ...[`s.${keyword}[1]: a!`, `s.${keyword}[2]{0}:name: title!`, `s.${keyword}[2]{0}: b!`],
   ])
