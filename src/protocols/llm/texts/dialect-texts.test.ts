@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { answerPath, sequencesOf } from './dialect-texts.ts'
-import type { AnswerFormat } from './read-together.ts'
+import { type AnswerFormat, SEQUENCES } from './read-together.ts'
 
 test.each<[format: AnswerFormat, block: string, path: string]>([
   ['Completions', 'choices[0].delta.content', 'choices[0].message.content'],
@@ -15,14 +15,17 @@ test.each<[format: AnswerFormat, block: string, path: string]>([
   expect(answerPath(format, block)).toBe(path)
 })
 
-test.each<[format: AnswerFormat, path: string, sequences: string[]]>([
-  ['Completions', 'choices[3].message.content', ['choices[3]']],
-  ['Completions', 'choices[3].message.role', []],
-  ['Completions', 'choices[3].message.tool_calls[0].function.name', []],
-  ['Messages', 'content[1].text', ['content']],
-  ['Messages', 'content[1].name', []],
-  ['Responses', 'output[2].content[0].text', ['output[2]', 'assistant', 'assistant messages']],
-  ['Responses', 'output[2].name', []],
-])('%s: the text at %s is read in the sequences %j', (format, path, sequences) => {
-  expect([...sequencesOf(format, path, { role: 'assistant', lasts: true })]).toEqual(sequences)
+test.each<[format: AnswerFormat, path: string, joins: boolean]>([
+  ['Completions', 'choices[3].message.content', true],
+  ['Completions', 'choices[3].message.role', false],
+  ['Completions', 'choices[3].message.tool_calls[0].function.name', false],
+  ['Messages', 'content[1].text', true],
+  ['Messages', 'content[1].name', false],
+  ['Responses', 'output[2].content[0].text', true],
+  ['Responses', 'output[2].name', false],
+])('%s: the text at %s is read in the sequences of its message: %j', (format, path, joins) => {
+  const owner = { role: 'assistant', lasts: true } as const
+  const sequences = SEQUENCES[format](path, owner)
+  expect(sequences).not.toEqual([])
+  expect(sequencesOf(format, path, owner)).toEqual(joins ? sequences : [])
 })
