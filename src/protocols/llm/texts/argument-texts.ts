@@ -1,5 +1,6 @@
 import type { Pace, Steps } from '#base/in-slices.ts'
 import { parseJson } from '#base/parse-json.ts'
+import { skipSpace, skipString } from '#base/skip-json.ts'
 import { type JsonChildren, type JsonValue, parseInSteps } from '../json/json-document.ts'
 
 /**
@@ -16,7 +17,7 @@ const WORK_PER_STRING = 256
 
 /**
  * The strings inside the arguments of a tool call, which are JSON in a string, in order. Yields between strings.
- * If an object has a name twice, nobody knows which one a tool reads, so that no string can change.
+ * If an object has a name twice, all its values are among them.
  * @param text the decoded string
  * @returns false if the text is no JSON, or a number or a literal
  */
@@ -68,16 +69,16 @@ export function isJson(text: string): boolean {
   }
 }
 
-const STRING = /"(?:[^"\\]|\\.)*"/g
-
 /** All strings of a text that is JSON. */
 function* readAll(text: string, pace: Pace, receive: ReceiveArgument): Steps<void> {
   let [at, end] = [0, 0]
-  for (const { 0: json, index } of text.matchAll(STRING)) {
-    const start = end + encoder.encode(text.slice(at, index)).length
+  for (let quote = text.indexOf('"'); quote >= 0; quote = text.indexOf('"', at)) {
+    const next = skipString(text, quote)
+    const json = text.slice(quote, next)
+    const start = end + encoder.encode(text.slice(at, quote)).length
     end = start + encoder.encode(json).length
-    at = index + json.length
-    receive(parseJson(json) as string, false, start, end)
+    at = next
+    receive(parseJson(json) as string, text[skipSpace(text, next)] !== ':', start, end)
     if (pace.after(WORK_PER_STRING + json.length)) yield
   }
 }

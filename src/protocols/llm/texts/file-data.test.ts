@@ -159,11 +159,13 @@ test('arguments: all strings with their places, names cannot change', () => {
     { start: 7, end: 18, text: 'jane', canChange: true },
     { start: 20, end: 23, text: 'n', canChange: false },
   ])
-  expect(argumentsOf('{"\u00e9":1,"a":"jan\\u0065","a":2}')).toEqual([
+  expect(argumentsOf('{"\u00e9":1,"a":"jan\\u0065","a"\n:["b\\"",":"]}')).toEqual([
     { start: 1, end: 5, text: '\u00e9', canChange: false },
     { start: 8, end: 11, text: 'a', canChange: false },
-    { start: 12, end: 23, text: 'jane', canChange: false },
+    { start: 12, end: 23, text: 'jane', canChange: true },
     { start: 24, end: 27, text: 'a', canChange: false },
+    { start: 30, end: 35, text: 'b"', canChange: true },
+    { start: 36, end: 39, text: ':', canChange: true },
   ])
   expect(argumentsOf('plain')).toBeUndefined()
 })
