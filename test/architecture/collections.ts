@@ -56,6 +56,11 @@ export const COLLECTIONS: Readonly<Record<string, Filled | PeerFilled>> = {
   'protocols/llm/guards/run-guards together': 'configuration',
   'protocols/llm/guards/services/guardrails-service-one batch': 'message',
   'protocols/llm/guards/rules/mask-pipeline quietBeginnings': 'configuration',
+  'protocols/llm/guards/stream/arguments-stage #unsettled': HELD_BY_GUARDS,
+  'protocols/llm/guards/stream/json-string-splitter #open': {
+    bound: '10,000 levels',
+    flood: 'src/protocols/llm/guards/stream/json-string-splitter.test.ts',
+  },
   'protocols/llm/guards/stream/event-reader #tokens': {
     bound: '256 blocks',
     flood: 'src/protocols/llm/guards/stream/guarded-stream.test.ts',
@@ -74,7 +79,6 @@ export const COLLECTIONS: Readonly<Record<string, Filled | PeerFilled>> = {
   },
   'protocols/llm/guards/stream/guarding-stream-sink #verdicts': 'configuration',
   'protocols/llm/guards/stream/held-events #queue': HELD_BY_GUARDS,
-  'protocols/llm/guards/stream/json-string-splitter #isObject': HELD_BY_GUARDS,
   'protocols/llm/guards/stream/parted-stage #queue': HELD_BY_GUARDS,
   'protocols/llm/guards/stream/regex-stage #tags': HELD_BY_GUARDS,
   'protocols/llm/guards/stream/regex-stage #behind': READ_TOGETHER,

@@ -362,9 +362,14 @@ test.each<[given: string, patterns: string[], masked: string | undefined]>([
   ['{"a":"secret" x', ['secret'], '{"a":"<masked>" x'],
   ['{"a":1 secret', ['^secret'], '{"a":1 secret'],
   ['{"a":1 secret', ['secret', '<'], '{"a":1 <masked>masked>'],
-  ['{"a":"secret\\u00', ['secret', '.u00'], '{"a":"<masked><masked>'],
+  ['{"a":"secret\\u00', ['secret', '.u00'], '{"a":"<masked>\\u00'],
   ['{"secret":1', ['secret'], REFUSED],
-  ['{"a":123-45 x', ['123-45'], REFUSED],
+  ['{"a":123-45 x', ['123-45'], '{"a":<masked> x'],
+  ['{"a":123 -45 x', ['123 -45'], REFUSED],
+  ['{"a":4111111111111111', ['4+1+'], '{"a":4111111111111111'],
+  ['{4111111111111111}', ['4+1+'], '{<masked>}'],
+  ['[4111111111111111,]', ['4+1+.]'], REFUSED],
+  ['[1] 4111111111111111', ['4+1+'], '[1] <masked>'],
   ['{"a":"se\ncret"', ['se\\s+cret'], REFUSED],
   [`{"a":"${LONG}" b`, ['a+" b'], REFUSED],
   [' ', [' '], '<masked>'],
@@ -377,4 +382,14 @@ test.each<[given: string, patterns: string[], masked: string | undefined]>([
     expect(refusal?.detail).toBe('response guard 0: regex matched arguments that are no JSON')
     expect(text).toBe('')
   } else expect(JSON.parse(text).choices[0].message.tool_calls[0].function.arguments).toBe(masked)
+})
+
+test.each<[given: string, masked: string | undefined]>([
+  ['{"a":"secret","a" :"é secret", "b\\"":["secret"]}', '{"a":"<masked>","a" :"é <masked>", "b\\"":["<masked>"]}'],
+  ['{"a":1,"a":{"secret"\n:2}}', REFUSED],
+])('arguments with a name twice: %s', (given, masked) => {
+  const body = { choices: [{ message: { tool_calls: [{ function: { name: 'f', arguments: given } }] } }] }
+  const { text, refusal } = run(json(body), { guards: [guard({ matches: ['secret'] })] })
+  if (masked === REFUSED) expect(refusal?.detail).toBe('response guard 0: regex matches[0]')
+  else expect(JSON.parse(text).choices[0].message.tool_calls[0].function.arguments).toBe(masked)
 })

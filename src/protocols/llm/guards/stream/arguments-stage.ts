@@ -1,17 +1,36 @@
-import { beginsArguments } from '../../texts/argument-texts.ts'
-import { chainsBehind, chainsBehindLeft, MaskPipeline } from '../rules/mask-pipeline.ts'
+import { chainsBehind, chainsBehindLeft, MaskPipeline, type RuleChains } from '../rules/mask-pipeline.ts'
 import { type JsonPart, JsonStringSplitter } from './json-string-splitter.ts'
 import { RegexStage, type RegexStageOptions } from './regex-stage.ts'
 import type { TextOutput, TextStage } from './text-stage.ts'
 
-/** A delta whose strings have not all passed. */
+/** A delta that has not passed. */
 interface OpenDelta<Tag> {
   readonly tag: Tag
-  /** What leaves instead: joined at once, because strings that are only added to each other are slow to write. */
-  readonly parts: string[]
-  /** Parts of strings that are being checked. */
+  readonly text: string
+  /** What leaves instead of parts of it, in order. Undefined: nothing has changed. */
+  edits: Edit[] | undefined
+  /** Why it cannot pass: it is being read, parts of it are being checked, or its end waits for the next delta. */
   waiting: number
+  /** Where its end begins that waits, or has waited, for the next delta. */
+  settled: number
   next: OpenDelta<Tag> | undefined
+}
+
+interface Edit {
+  readonly start: number
+  readonly end: number
+  readonly text: string
+}
+
+/** Text of a delta that is being checked: a part of a string, or what is no JSON. */
+interface Piece<Tag> {
+  readonly delta: OpenDelta<Tag>
+  readonly start: number
+  readonly end: number
+  readonly text: string
+  /** Deltas whose ends are the beginning of it. */
+  readonly begun: readonly OpenDelta<Tag>[]
+  readonly isString: boolean
 }
 
 /** How much of the end of what has left a text that is no JSON is checked with, in UTF-16 units. */
@@ -26,24 +45,28 @@ export interface ArgumentsStageOptions extends Omit<RegexStageOptions, 'begun' |
 
 /**
  * The JSON text of the arguments of a call: each string in it is checked by itself, and stays a string. From where it turns out to be no JSON, it is checked as a
- * text, wherever it was cut into deltas. A match that begins before that place cannot be masked.
+ * text, wherever it was cut into deltas. A match that begins before that place cannot be masked. What does not match stays as it is written.
  */
 export class ArgumentsStage<Tag> implements TextStage<Tag> {
   readonly #out: TextOutput<Tag>
   readonly #options: ArgumentsStageOptions
   readonly #splitter = new JsonStringSplitter()
+  readonly #checked: TextOutput<Piece<Tag>> = {
+    text: (piece, text) => this.#pass(piece, text),
+    finish() {},
+  }
   /** Deltas that have not passed, in order. */
   #first: OpenDelta<Tag> | undefined
   #last: OpenDelta<Tag> | undefined
-  #string: TextStage<OpenDelta<Tag>> | undefined
-  /** It begins as JSON. */
-  #isJson = false
+  /** Those whose ends wait. */
+  #unsettled: OpenDelta<Tag>[] = []
+  #string: RegexStage<Piece<Tag>> | undefined
   /** The end of what has left. */
   #tail = ''
   /** What has left, if it is broken. */
   #left: MaskPipeline | undefined
   /** It is no JSON. */
-  #plain: RegexStage<Tag> | undefined
+  #plain: RegexStage<Piece<Tag>> | undefined
 
   /** @param options for the checks of its strings, or of the whole text if it is not JSON */
   constructor(out: TextOutput<Tag>, options: ArgumentsStageOptions) {
@@ -51,7 +74,7 @@ export class ArgumentsStage<Tag> implements TextStage<Tag> {
     this.#options = options
     if (options.isBroken === true) this.#left = new MaskPipeline(options.guard.rules)
     const begun = options.begun === undefined ? undefined : options.begun.#plain
-    if (begun !== undefined) this.#plain = new RegexStage(out, { ...options, begun })
+    if (begun !== undefined) this.#plain = new RegexStage(this.#checked, { ...options, begun })
   }
 
   /** What has arrived is no JSON. */
@@ -60,95 +83,113 @@ export class ArgumentsStage<Tag> implements TextStage<Tag> {
   }
 
   text(tag: Tag, text: string): void {
-    if (this.#plain !== undefined) return this.#plain.text(tag, text)
-    const delta: OpenDelta<Tag> = { tag, parts: [], waiting: 0, next: undefined }
+    const delta: OpenDelta<Tag> = { tag, text, edits: undefined, waiting: 1, settled: 0, next: undefined }
     if (this.#last === undefined) this.#first = delta
     else this.#last.next = delta
     this.#last = delta
-    if (!this.#isJson) {
-      this.#isJson = beginsArguments(text)
-      // Numbers and literals alone are no arguments.
-      if (!this.#isJson && !BLANK.test(text)) return this.#goOnAsText(text)
-    }
-    const rest = this.#splitter.push(text, (part) => this.#take(delta, part))
-    if (rest !== undefined) this.#goOnAsText(rest)
-    else this.#release()
+    if (this.#plain !== undefined) this.#checkEnd(this.#plain, delta)
+    else this.#read(delta)
+    this.#free(delta)
   }
 
   finish(): void {
-    // The beginning of an escape, or nothing but space.
-    const isText = this.#first !== undefined && (!this.#isJson || this.#splitter.pending !== '')
-    if (this.#plain === undefined && isText) this.#goOnAsText(this.#splitter.pending)
-    if (this.#plain !== undefined) return this.#plain.finish()
+    // Nothing but space.
+    if (!this.#splitter.hasBegun && this.#unsettled.length > 0) this.#goOnAsText()
     this.#string?.finish()
-    this.#release()
-    this.#out.finish()
+    this.#plain?.finish()
+    this.#settle()
+    // What is refused does not pass.
+    if (this.#first === undefined) this.#out.finish()
   }
 
-  /** @param rest what is no JSON of the last delta */
-  #goOnAsText(rest: string): void {
-    this.#string?.finish()
-    const [out, last] = [this.#out, this.#last!]
-    const options = { ...this.#options, begun: undefined }
-    if (!this.#isJson) {
-      this.#plain = new RegexStage(out, options)
-      for (let delta = this.#first; delta !== undefined; delta = delta.next) {
-        this.#plain.text(delta.tag, delta.parts.join('') + (delta === last ? rest : ''))
-      }
-      return
-    }
-    this.#release(last)
-    // A string in it has been refused.
-    if (this.#first !== last || last.waiting > 0) return
-    let before = last.parts.join('')
-    this.#keep(before)
-    const { rules } = options.guard
-    const own = this.#left === undefined ? chainsBehind(rules, this.#tail) : chainsBehindLeft(this.#left)
-    const behind: TextOutput<Tag> = {
-      text(tag, text) {
-        out.text(tag, before + text)
-        before = ''
-      },
-      finish: () => out.finish(),
-    }
-    this.#plain = new RegexStage(behind, { ...options, own })
-    this.#plain.text(last.tag, rest)
+  #read(delta: OpenDelta<Tag>): void {
+    const settled = this.#splitter.push(delta.text, (part) => this.#take(delta, part))
+    if (settled > 0) this.#settle()
+    if (settled === delta.text.length) return
+    delta.settled = settled
+    delta.waiting++
+    this.#unsettled.push(delta)
+    if (this.#splitter.isBroken) this.#goOnAsText()
   }
 
   #take(delta: OpenDelta<Tag>, part: JsonPart): void {
     switch (part.kind) {
-      case 'outside':
-        delta.parts.push(part.text)
-        return
       case 'begin':
-        delta.parts.push('"')
-        this.#string = new RegexStage(WRITTEN, {
+        this.#settle()
+        this.#string = new RegexStage(this.#checked, {
           ...this.#options,
           begun: undefined,
           mayGoOn: false,
           isFixed: part.isKey || this.#options.isFixed,
         })
         return
-      case 'inside':
+      case 'inside': {
+        const { text, start, end } = part
+        const begun = this.#takeUnsettled()
         delta.waiting++
-        this.#string!.text(delta, part.text)
+        this.#string!.text({ delta, start, end, text, begun, isString: true }, text)
         return
+      }
       case 'end':
         this.#string!.finish()
         this.#string = undefined
-        delta.parts.push('"')
     }
   }
 
-  /** Deltas whose strings have passed leave. @param end the first one that does not; by default one that ends within an escape */
-  #release(end = this.#splitter.pending === '' ? undefined : this.#last): void {
-    // Space waits for what it is before.
-    if (!this.#isJson && this.#first?.parts.length !== 0) return
-    for (let delta = this.#first; delta !== end && delta?.waiting === 0; delta = this.#first) {
+  /** The ends that wait need no check. */
+  #settle(): void {
+    for (const delta of this.#takeUnsettled()) this.#free(delta)
+  }
+
+  #takeUnsettled(): readonly OpenDelta<Tag>[] {
+    const unsettled = this.#unsettled
+    if (unsettled.length === 0) return NONE
+    this.#unsettled = []
+    return unsettled
+  }
+
+  /** The ends that wait are no JSON. */
+  #goOnAsText(): void {
+    this.#string?.finish()
+    this.#plain = new RegexStage(this.#checked, { ...this.#options, begun: undefined, own: this.#chainsBefore() })
+    for (const delta of this.#unsettled) this.#checkEnd(this.#plain, delta)
+    this.#settle()
+  }
+
+  /** Undefined: the text has not begun as JSON. */
+  #chainsBefore(): RuleChains | undefined {
+    if (!this.#splitter.hasBegun) return undefined
+    const { settled, text, edits } = this.#unsettled[0]!
+    this.#keep(edited(text.slice(0, settled), edits))
+    const { rules } = this.#options.guard
+    return this.#left === undefined ? chainsBehind(rules, this.#tail.slice(-TAIL_LENGTH)) : chainsBehindLeft(this.#left)
+  }
+
+  #checkEnd(plain: RegexStage<Piece<Tag>>, delta: OpenDelta<Tag>): void {
+    const text = delta.text.slice(delta.settled)
+    delta.waiting++
+    const piece = { delta, start: delta.settled, end: delta.text.length, text, begun: NONE, isString: false }
+    plain.text(piece, text)
+  }
+
+  #pass(piece: Piece<Tag>, text: string): void {
+    const { delta, start, end, begun, isString } = piece
+    if (text !== piece.text) {
+      edit(delta, { start, end, text: isString ? JSON.stringify(text).slice(1, -1) : text })
+      for (const each of begun) edit(each, { start: each.settled, end: each.text.length, text: '' })
+    }
+    for (const each of begun) this.#free(each)
+    this.#free(delta)
+  }
+
+  /** The delta waits for one thing less. Deltas that wait for nothing leave. */
+  #free(freed: OpenDelta<Tag>): void {
+    freed.waiting--
+    for (let delta = this.#first; delta?.waiting === 0; delta = this.#first) {
       this.#first = delta.next
       if (this.#first === undefined) this.#last = undefined
-      const text = delta.parts.join('')
-      this.#keep(text)
+      const text = edited(delta.text, delta.edits)
+      if (this.#plain === undefined) this.#keep(text)
       this.#out.text(delta.tag, text)
     }
   }
@@ -157,18 +198,28 @@ export class ArgumentsStage<Tag> implements TextStage<Tag> {
     if (this.#left !== undefined) {
       this.#left.push(0, text)
       this.#left.take()
-    } else this.#tail = (this.#tail + text).slice(-TAIL_LENGTH)
+      return
+    }
+    this.#tail += text
+    if (this.#tail.length > 16 * TAIL_LENGTH) this.#tail = this.#tail.slice(-TAIL_LENGTH)
   }
 }
 
-/** What can be before the beginning of arguments. */
-const BLANK = /^[ \t\r\n]*$/
+const NONE: readonly never[] = []
 
-/** Writes what passes back into its delta. */
-const WRITTEN: TextOutput<OpenDelta<unknown>> = {
-  text(delta, text) {
-    delta.parts.push(JSON.stringify(text).slice(1, -1))
-    delta.waiting--
-  },
-  finish() {},
+function edit(delta: OpenDelta<unknown>, change: Edit): void {
+  delta.edits ??= []
+  delta.edits.push(change)
+}
+
+function edited(text: string, edits: readonly Edit[] = NONE): string {
+  if (edits.length === 0) return text
+  const parts: string[] = []
+  let at = 0
+  for (const { start, end, text: written } of edits) {
+    parts.push(text.slice(at, start), written)
+    at = end
+  }
+  parts.push(text.slice(at))
+  return parts.join('')
 }

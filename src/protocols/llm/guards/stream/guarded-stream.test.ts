@@ -304,6 +304,8 @@ test.each<[text: string, masked: string]>([
   ['-secret-1', '-<masked>'],
   ['12 secret-1', '12 <masked>'],
   ['trust secret-1', 'trust <masked>'],
+  ['{secret-1}', '{<masked>}'],
+  ['[1secret-1]', '[1<masked>]'],
   ['"secret-1" secret-2', '"<masked>" <masked>'],
   ['"a""secret-1"', '"a""<masked>"'],
   ['{"a":1 secret-1}', '{"a":1 <masked>}'],
@@ -344,10 +346,21 @@ test('a number in the input of a tool is a text', () => {
 })
 
 test('a match that began in arguments which turned out to be no JSON ends the stream', () => {
-  const { text } = run(call('{"a":12') + call('-34 x') + DONE, { guards: [guard({ matches: ['12-34'] })] })
-  expect(argumentsIn(text)).toBe('{"a":12')
+  const { text } = run(call('{"a":12 ') + call('-34 x') + DONE, { guards: [guard({ matches: ['12 -34'] })] })
+  expect(argumentsIn(text)).toBe('{"a":12 ')
   expect(text).toContain('guardrail_intervention')
 })
+
+test.each(['{4111-1}', '[04111-1]', '{"a":4111-1}', '{"a":-4111-1'])(
+  'a number that is none is checked as a text: %s',
+  (text) => {
+    const guards = [guard({ matches: ['4111-1'] })]
+    for (let at = 0; at <= text.length; at++) {
+      const body = call(text.slice(0, at)) + call(text.slice(at)) + chunk({}, 0, 'tool_calls') + DONE
+      expect(argumentsIn(run(body, { guards }).text)).toBe(text.replace('4111-1', '<masked>'))
+    }
+  },
+)
 
 test('the input of a tool is text or JSON: strings in JSON are masked by what they say', () => {
   const json = '{"to":"\\u0073ecret-1","n":"a\\"b"}'

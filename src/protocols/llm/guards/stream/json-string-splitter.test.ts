@@ -1,90 +1,254 @@
 import { expect, test } from 'vitest'
+import { sampleSize } from '#test/support/sample-size.ts'
+import { type SeededRandom, seededRandom } from '#test/support/seeded-random.ts'
+import { beginsArguments, isJson } from '../../texts/argument-texts.ts'
 import { JsonStringSplitter } from './json-string-splitter.ts'
 
-/** Strings with `k:` for keys and `v:` for values; what is between them; undefined if it is refused. */
+/** Strings with `k:` for keys and `v:` for values; up to where the text is settled; up to where it is JSON; and how many strings have ended. */
 function split(pieces: readonly string[]) {
   const splitter = new JsonStringSplitter()
+  const text = pieces.join('')
   const strings: string[] = []
-  let outside = ''
-  let ended = 0
+  let [settled, base, ended] = [0, 0, 0]
   for (const piece of pieces) {
-    const rest = splitter.push(piece, (part) => {
-      if (part.kind === 'outside') outside += part.text
-      else if (part.kind === 'begin') strings.push(part.isKey ? 'k:' : 'v:')
-      else if (part.kind === 'inside') strings.push(strings.pop()! + part.text)
-      else ended++
-      if (part.kind === 'inside' || part.kind === 'outside') expect(part.text).not.toBe('')
+    /** Of the end of the text before that waits. */
+    let waiting = text.slice(settled, base)
+    const to = splitter.push(piece, (part) => {
+      if (part.kind === 'begin') {
+        strings.push(part.isKey ? 'k:' : 'v:')
+        waiting = ''
+      } else if (part.kind === 'inside') {
+        const { start, end } = part
+        settled = base + end
+        expect(part.text).toBe(JSON.parse(`"${waiting}${piece.slice(start, end)}"`))
+        expect(part.text).not.toBe('')
+        waiting = ''
+        strings.push(strings.pop()! + part.text)
+      } else ended++
     })
-    if (rest !== undefined) return undefined
+    if (to > 0) settled = base + to
+    base += piece.length
+    if (splitter.isBroken) break
   }
-  expect(ended).toBe(strings.length)
-  return { strings, outside }
+  const { isBroken, hasBegun } = splitter
+  return { strings, settled, isBroken, hasBegun, ended }
 }
 
 function everySplit(json: string) {
   const whole = split([json])
-  for (let at = 0; at <= json.length; at++) expect(split([json.slice(0, at), json.slice(at)])).toEqual(whole)
-  expect(split([...json])).toEqual(whole)
+  for (let at = 0; at <= json.length; at++) expect(split([json.slice(0, at), '', json.slice(at)])).toEqual(whole)
+  for (const chars of [[...json], json.split('')]) expect(split(chars)).toEqual(whole)
   return whole
 }
 
-test.each<[json: string, strings: string[], outside: string]>([
-  ['""', ['v:'], ''],
-  ['"a"', ['v:a'], ''],
-  ['{}', [], '{}'],
-  [
-    '{"a":"b","c":["d",{"e":"f"},"g"],"h":"i"}',
-    ['k:a', 'v:b', 'k:c', 'v:d', 'k:e', 'v:f', 'v:g', 'k:h', 'v:i'],
-    '{:,:[,{:},],:}',
-  ],
-  ['{ "a": "b" , "c": [ "d" ] }', ['k:a', 'v:b', 'k:c', 'v:d'], '{ :  , : [  ] }'],
-  ['[{"a":1},"b"]', ['k:a', 'v:b'], '[{:1},]'],
-  ['[["a"],"b",{"c":[]},"d"]', ['v:a', 'v:b', 'k:c', 'v:d'], '[[],,{:[]},]'],
-  ['{"a":{"b":"c"},"d":"e"}', ['k:a', 'k:b', 'v:c', 'k:d', 'v:e'], '{:{:},:}'],
-  ['{"a":null,\n "b" : -1.5E+3}', ['k:a', 'k:b'], '{:null,\n  : -1.5E+3}'],
-  ['[true ,false\t,0]', [], '[true ,false\t,0]'],
-  [String.raw`"\"\\\/\b\f\n\r\t"`, ['v:"\\/\b\f\n\r\t'], ''],
-  [String.raw`"\u0041\u00e9\uD83d\uDE42z"`, ['v:Aé🙂z'], ''],
-  ['"🙂"', ['v:🙂'], ''],
-])('%s is split alike wherever it is cut', (json, strings, outside) => {
-  expect(everySplit(json)).toEqual({ strings, outside })
+test.each<[json: string, strings: string[]]>([
+  ['""', ['v:']],
+  [' "a"', ['v:a']],
+  ['{}', []],
+  ['[]', []],
+  ['[[],{}]', []],
+  ['{"a":"b","c":["d",{"e":"f"},"g"],"h":"i"}', ['k:a', 'v:b', 'k:c', 'v:d', 'k:e', 'v:f', 'v:g', 'k:h', 'v:i']],
+  ['{ "a": "b" , "c": [ "d" ] }\n', ['k:a', 'v:b', 'k:c', 'v:d']],
+  ['[{"a":1},"b"]', ['k:a', 'v:b']],
+  ['[["a"],"b",{"c":[]},"d"]', ['v:a', 'v:b', 'k:c', 'v:d']],
+  ['{"a":{"b":"c"},"d":"e"}', ['k:a', 'k:b', 'v:c', 'k:d', 'v:e']],
+  ['{"a":null,\n "b" : -1.5E+3}', ['k:a', 'k:b']],
+  ['[true ,false\t,0,-0,10,1.50,0.5,1e9,1E-9,2.5e+10,\r12]', []],
+  [String.raw`"\"\\\/\b\f\n\r\t"`, ['v:"\\/\b\f\n\r\t']],
+  [String.raw`"\u0041\u00e9\uD83d\uDE42z\uFFFF"`, ['v:Aé🙂z\uffff']],
+  [String.raw`["🙂","\ud83d🙂","\ude42\ud83d",""]`, ['v:🙂', 'v:\ud83d🙂', 'v:\ude42\ud83d', 'v:']],
+])('%s is split alike wherever it is cut', (json, strings) => {
+  const whole = { strings, settled: json.length, isBroken: false, hasBegun: true, ended: strings.length }
+  expect(everySplit(json)).toEqual(whole)
 })
 
-test.each<[pieces: string[], rest: string | undefined]>([
-  [['{"a":12', '3 4}'], '4}'],
-  [['{"a":12', '-3}'], '-3}'],
-  [['[nul', 'x 1]'], 'x 1]'],
-  [['["a" ', '"b"]'], '"b"]'],
-  [['["a\\u0', '0g'], undefined],
-  [['["a\\u0', '0g41b"]'], '\\u00g41b"]'],
-  [['["a\\', 'xb"]'], '\\xb"]'],
-  [['["a', '\nb"]'], '\nb"]'],
-])('%j is JSON up to %j', (pieces, rest) => {
+test.each<[text: string, waiting: string]>([
+  ['', ''],
+  ['{"a":12', '12'],
+  ['{"a":12 ', ''],
+  ['[-', '-'],
+  ['[1.5e', '1.5e'],
+  ['[nul', 'nul'],
+  ['["a', ''],
+  ['["a\\', '\\'],
+  ['["a\\u00e', '\\u00e'],
+  ['["a\ud83d', '\ud83d'],
+  ['["a\\ud83d', '\\ud83d'],
+  ['["a\ud83d\\ude4', '\ud83d\\ude4'],
+  [' \n', ' \n'],
+])('%j is the beginning of arguments, and %j waits', (text, waiting) => {
+  const { settled, isBroken } = everySplit(text)
+  expect({ isBroken, waiting: text.slice(settled) }).toEqual({ isBroken: false, waiting })
+})
+
+test.each<[text: string, rest: string]>([
+  ['a', 'a'],
+  [' 12', ' 12'],
+  ['null', 'null'],
+  [']', ']'],
+  ['{4111}', '4111}'],
+  ["{'a':1}", "'a':1}"],
+  ['{a:1}', 'a:1}'],
+  ['{,', ','],
+  ['{]', ']'],
+  ['[}', '}'],
+  ['["a"}', '}'],
+  ['[,', ','],
+  ['[1,]', ']'],
+  ['{"a":1,}', '}'],
+  ['{"a":1,2', '2'],
+  ['{"a" "b"}', '"b"}'],
+  ['{"a",1}', ',1}'],
+  ['{"a"}', '}'],
+  ['{"a":}', '}'],
+  ['{"a"::', ':'],
+  ['["a":1]', ':1]'],
+  ['{"a":"b":', ':'],
+  ['[1 2]', '2]'],
+  ['[1 "a"]', '"a"]'],
+  ['["a" "b"]', '"b"]'],
+  ['{}]', ']'],
+  ['{},', ','],
+  ['{}{}', '{}'],
+  ['""1', '1'],
+  ['"a" b', 'b'],
+  ['[1"a"]', '1"a"]'],
+  ['[null"a"]', 'null"a"]'],
+  ['[truefalse]', 'truefalse]'],
+  ['[nulx', 'nulx'],
+  ['[nul]', 'nul]'],
+  ['[01', '01'],
+  ['[1.]', '1.]'],
+  ['[-]', '-]'],
+  ['[-a]', '-a]'],
+  ['[1e]', '1e]'],
+  ['[1e+]', '1e+]'],
+  ['[.5]', '.5]'],
+  ['[+1]', '+1]'],
+  ['[1-2]', '1-2]'],
+  ['[1.5.', '1.5.'],
+  ['[1e5.', '1e5.'],
+  ['[12:', '12:'],
+  ['[1\u00a0', '1\u00a0'],
+  [String.raw`"a\x"`, String.raw`\x"`],
+  [String.raw`"\u12g4"`, String.raw`\u12g4"`],
+  [String.raw`"\u 123"`, String.raw`\u 123"`],
+  [String.raw`"\u000G"`, String.raw`\u000G"`],
+  [String.raw`"a\ud83d\q"`, String.raw`\ud83d\q"`],
+  ['"a\nb"', '\nb"'],
+  ['"\u001f"', '\u001f"'],
+  ['"a\ud83d\n', '\ud83d\n'],
+])('%j is no JSON from %j on', (text, rest) => {
+  const { settled, isBroken } = everySplit(text)
+  expect({ isBroken, rest: text.slice(settled) }).toEqual({ isBroken: true, rest })
+})
+
+const CHARS = [...'{}[],:"\\/ \n\u0001aeE+-.0123truefalsenullu', '\\u00e9', '\\ud83d', '\\ude42', '🙂', '"a":', '"b"']
+
+/** JSON with a mistake, or a part of it. */
+function textFrom(random: SeededRandom): string {
+  if (random.below(4) === 0) return Array.from({ length: random.below(8) }, () => random.pick(CHARS)).join('')
+  const json = [...valueFrom(random, 3)]
+  for (let count = random.below(3); count > 0; count--) {
+    json.splice(random.below(json.length), random.below(2), ...(random.below(2) === 0 ? random.pick(CHARS) : ''))
+  }
+  return json.slice(0, random.below(4) === 0 ? random.below(json.length) : undefined).join('')
+}
+
+function valueFrom(random: SeededRandom, depth: number): string {
+  const space = random.pick(['', '', '', ' ', '\n'])
+  const values = (count: number, write: () => string) => Array.from({ length: random.below(count) }, write).join(',')
+  const name = () => `${space}"${random.pick(['a', '', '\\"', '\\u00e9'])}"`
+  switch (depth === 0 ? 2 + random.below(2) : random.below(4)) {
+    case 0:
+      return `${space}[${values(3, () => valueFrom(random, depth - 1))}]${space}`
+    case 1:
+      return `${space}{${values(3, () => `${name()}${space}:${valueFrom(random, depth - 1)}`)}}`
+    case 2:
+      return `${name()}${space}`
+    default:
+      return space + random.pick(['0', '-1', '12.50', '1e9', '-0.1E-20', 'true', 'false', 'null']) + space
+  }
+}
+
+/** Whether some text behind it makes it JSON, as the runtime reads JSON. */
+function beginsJson(text: string): boolean {
+  const closing: string[] = []
+  for (const char of text.replaceAll(/"(?:[^"\\]|\\.)*(?:"|\\?$)/g, '')) {
+    if (char === '{' || char === '[') closing.unshift(char === '{' ? '}' : ']')
+    else if (char === '}' || char === ']') closing.shift()
+  }
+  if (/^[ \t\r\n]*$/.test(text)) return true
+  return (
+    beginsArguments(text) && ENDS.some((end) => BEHIND.some((behind) => isJson(text + end + behind + closing.join(''))))
+  )
+}
+/** The end of a string, a number or a literal. */
+const ENDS = [
+  '',
+  '"',
+  'n"',
+  'u0000"',
+  '0000"',
+  '000"',
+  '00"',
+  '0',
+  'true',
+  'rue',
+  'ue',
+  'e',
+  'alse',
+  'lse',
+  'se',
+  'ull',
+  'll',
+  'l',
+]
+/** What may be missing of an object or list behind that. */
+const BEHIND = ['', ':0', '0', '"":0']
+
+test('a text is JSON as far as the runtime says', () => {
+  const random = seededRandom(1)
+  const found = { broken: 0, whole: 0, cut: 0 }
+  for (let each = 0; each < sampleSize(1500, 40_000); each++) {
+    const text = textFrom(random)
+    const whole = split([text])
+    expect({ text, ...split(random.pieces(text, 4)) }).toEqual({ text, ...whole })
+    if (whole.isBroken) {
+      // The first character that cannot be JSON.
+      let at = 1
+      while (!split([text.slice(0, at)]).isBroken) at++
+      const [before, behind] = [beginsJson(text.slice(0, at - 1)), beginsJson(text.slice(0, at))]
+      expect({ text, at, before, behind }).toEqual({ text, at, before: true, behind: false })
+      found.broken++
+      continue
+    }
+    expect({ text, begins: beginsJson(text) }).toEqual({ text, begins: true })
+    if (!whole.hasBegun || !isJson(text)) found.cut++
+    else {
+      const strings = [...text.matchAll(/("(?:[^"\\]|\\.)*")(\s*:)?/g)].map(
+        ([, json, colon]) => (colon === undefined ? 'v:' : 'k:') + JSON.parse(json!),
+      )
+      expect({ text, strings: whole.strings }).toEqual({ text, strings })
+      expect(whole.settled).toBe(text.length)
+      found.whole++
+    }
+  }
+  for (const count of Object.values(found)) expect(count).toBeGreaterThan(100)
+})
+
+test('a long number costs what its characters cost', () => {
   const splitter = new JsonStringSplitter()
-  const last = pieces.pop()!
-  for (const piece of pieces) expect(splitter.push(piece, () => {})).toBeUndefined()
-  expect(splitter.push(last, () => {})).toBe(rest)
+  splitter.push('[', () => {})
+  for (let each = 0; each < 20_000; each++) expect(splitter.push('1'.repeat(100), () => {})).toBe(0)
+  expect(splitter.push(']', () => {})).toBe(1)
 })
 
-test.each([
-  String.raw`"\x"`,
-  String.raw`"\u12g4"`,
-  String.raw`"\u 123"`,
-  String.raw`"\uG000"`,
-  String.raw`"\u000G"`,
-  'a',
-  "'a'",
-  '{a:1}',
-  'nul1',
-  'truefalse',
-  '1 2',
-  '"a" 1',
-  '1"a"',
-  'null"a"',
-  '"a""b"',
-  '[1 "a"]',
-  '"a\nb"',
-  '"\u001f"',
-])('%s is no JSON', (json) => {
-  expect(everySplit(json)).toBeUndefined()
+test('JSON has at most 10,000 levels', () => {
+  const deepest = '[{"a":'.repeat(5000)
+  expect(split([deepest])).toMatchObject({ settled: deepest.length, isBroken: false })
+  for (const open of ['[', '{']) {
+    expect(split([deepest, open])).toMatchObject({ settled: deepest.length, isBroken: true })
+    expect(split([deepest, `1},${open}`])).toMatchObject({ isBroken: false })
+  }
 })

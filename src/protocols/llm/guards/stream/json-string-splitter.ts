@@ -1,130 +1,191 @@
-/** A part of a JSON text. */
+import { parseJson } from '#base/parse-json.ts'
+
+/** A part of a string in a JSON text. Everything between strings is structure, numbers and literals. */
 export type JsonPart =
-  /** Structure, numbers and literals. */
-  | { readonly kind: 'outside'; readonly text: string }
   | { readonly kind: 'begin'; readonly isKey: boolean }
-  /** Decoded text of the string. */
-  | { readonly kind: 'inside'; readonly text: string }
+  /** Decoded text. What it is decoded from ends with the pushed text from `start` to `end`, and may begin with text that waited. */
+  | { readonly kind: 'inside'; readonly text: string; readonly start: number; readonly end: number }
   | { readonly kind: 'end' }
 
-/** Structure and space (RFC 8259, 2). */
-const STRUCTURE = /[\s{}[\]:,]/
+const VALUE = '{["-0123456789tfn'
 
-/** A number or literal, or the beginning of one (RFC 8259, 3 and 6). */
-const SCALAR = /^(?:-?[0-9]*(?:\.[0-9]*)?(?:[eE][+-]?[0-9]*)?|t(?:r(?:ue?)?)?|f(?:a(?:l(?:se?)?)?)?|n(?:u(?:ll?)?)?)$/
+/** What can come next, besides space (RFC 8259, 2). */
+const EXPECTED = {
+  /** Arguments are an object, a list or a string (`beginsArguments`). */
+  arguments: '{["',
+  value: VALUE,
+  element: `${VALUE}]`,
+  member: '"}',
+  name: '"',
+  colon: ':',
+  end: ',]}',
+} as const
 
-const ESCAPES: Readonly<Record<string, string>> = { b: '\b', f: '\f', n: '\n', r: '\r', t: '\t' }
+/** What is nested deeper is no JSON: a stream may go on for a long time. */
+const MAX_DEPTH = 10_000
 
-/** Splits JSON text that arrives in pieces into its strings and what is between them. An escape that is not complete waits. */
+const SPACE = ' \t\n\r'
+const DIGITS = '0123456789'
+
+/** How numbers and literals go on (RFC 8259, 3 and 6). A state is named after the shortest text that leads to it. */
+const STEPS: readonly (readonly [from: string, chars: string, to: string])[] = [
+  ['', '-', '-'],
+  ['', '0', '0'],
+  ['', '123456789', '1'],
+  ['-', '0', '0'],
+  ['-', '123456789', '1'],
+  ['1', DIGITS, '1'],
+  ['0', '.', '0.'],
+  ['1', '.', '0.'],
+  ['0.', DIGITS, '0.0'],
+  ['0.0', DIGITS, '0.0'],
+  ['0', 'eE', '0e'],
+  ['1', 'eE', '0e'],
+  ['0.0', 'eE', '0e'],
+  ['0e', '+-', '0e+'],
+  ['0e', DIGITS, '0e0'],
+  ['0e+', DIGITS, '0e0'],
+  ['0e0', DIGITS, '0e0'],
+  ...['true', 'false', 'null'].flatMap((literal) =>
+    [...literal].map((char, at) => [literal.slice(0, at), char, literal.slice(0, at + 1)] as const),
+  ),
+]
+/** By state, the next one by the next character. */
+const NEXT_STATES: ReadonlyMap<string, ReadonlyMap<string, string>> = nextStates()
+
+function nextStates(): Map<string, Map<string, string>> {
+  const states = new Map<string, Map<string, string>>()
+  for (const [from, chars, to] of STEPS) {
+    const next = states.get(from) ?? new Map<string, string>()
+    states.set(from, next)
+    for (const char of chars) next.set(char, to)
+  }
+  return states
+}
+
+const FIRST_STATES = NEXT_STATES.get('')!
+/** States in which a number or literal can end. */
+const WHOLE: ReadonlySet<string> = new Set(['0', '1', '0.0', '0e0', 'true', 'false', 'null'])
+
+// Characters as they are written in a string (RFC 8259, 7). The first half of a surrogate pair waits for what follows it.
+const CHARACTER = String.raw`[ !#-[\]-\ud7ff\udc00-\uffff]+|\\["\\/bfnrt]|\\u(?![dD][89abAB])[\da-fA-F]{4}`
+const HALF = String.raw`[\ud800-\udbff]|\\u[dD][89abAB][\da-fA-F]{2}`
+const WRITTEN = new RegExp(`(?:${CHARACTER}|(?:${HALF})(?=${CHARACTER}|${HALF}|"))*`, 'y')
+const INCOMPLETE = new RegExp(String.raw`^(?:${HALF})?(?:\\(?:u[\da-fA-F]{0,3})?)?$`)
+
+/**
+ * Splits the JSON text of arguments, which arrives in pieces, into its strings and what is between them. Characters of strings, numbers and literals that are not
+ * complete wait, and so does space before the first value: none of them is split, wherever the text is.
+ */
 export class JsonStringSplitter {
-  /** Whether each open object or list is an object. Undefined: none is open, as in all texts that are complete. */
-  #isObject: boolean[] | undefined
-  #expectsKey = false
+  #expected: keyof typeof EXPECTED = 'arguments'
+  /** What closes the open objects and lists, outermost first. */
+  readonly #open: string[] = []
   #isInside = false
-  /** The number or literal that is being read. */
+  /** In a string, the beginning of a character that is not complete. */
+  #half = ''
+  /** The state of the number or literal that is being read; empty: none. */
   #scalar = ''
-  /** A value has ended: another one needs a comma or a colon before it. */
-  #isAfterValue = false
-  /** The beginning of an escape. */
-  #escape = ''
+  #isBroken = false
 
-  /** The beginning of an escape, which waits. */
-  get pending(): string {
-    return this.#escape
+  /** The text is no JSON. */
+  get isBroken(): boolean {
+    return this.#isBroken
   }
 
-  /** @returns the text from where it is no JSON; undefined: it is JSON so far */
-  push(text: string, take: (part: JsonPart) => void): string | undefined {
+  /** The text begins as JSON. */
+  get hasBegun(): boolean {
+    return this.#expected !== 'arguments' || this.#isInside
+  }
+
+  get #expectsKey(): boolean {
+    return this.#expected === 'member' || this.#expected === 'name'
+  }
+
+  /** @returns up to where the text is settled. What is behind that waits, with all that has waited before; or it is no JSON, if the text is broken. */
+  push(text: string, take: (part: JsonPart) => void): number {
+    let settled = 0
     let at = 0
     while (at < text.length) {
-      const next = this.#isInside ? this.#readString(text, at, take) : this.#readOutside(text, at, take)
-      if (typeof next === 'string') return next
-      at = next
+      if (this.#isInside) {
+        settled = this.#readString(text, at, take)
+        if (this.#isInside) return settled
+        at = settled
+        continue
+      }
+      if (!this.#follow(text.charAt(at), take)) {
+        this.#isBroken = true
+        return settled
+      }
+      at++
+      if (this.#scalar === '' && this.hasBegun) settled = at
     }
-    return undefined
+    return settled
   }
 
-  #readOutside(text: string, start: number, take: (part: JsonPart) => void): number | string {
-    const quote = text.indexOf('"', start)
-    let end = start
-    for (const char of text.slice(start, quote < 0 ? text.length : quote)) {
-      if (!this.#follow(char)) break
-      end += char.length
-    }
-    if (end > start) take({ kind: 'outside', text: text.slice(start, end) })
-    if (end === text.length) return end
-    if (end !== quote || this.#scalar !== '' || this.#isAfterValue) return text.slice(end)
-    this.#isInside = true
-    take({ kind: 'begin', isKey: this.#expectsKey })
-    return quote + 1
-  }
-
-  /** @returns false if the character cannot be here: text outside of strings is not checked */
-  #follow(char: string): boolean {
-    if (!STRUCTURE.test(char)) {
-      if (this.#isAfterValue) return false
-      this.#scalar += char
-      return SCALAR.test(this.#scalar)
-    }
+  /** @returns whether the character can be here */
+  #follow(char: string, take: (part: JsonPart) => void): boolean {
     if (this.#scalar !== '') {
+      const state = NEXT_STATES.get(this.#scalar)?.get(char)
+      if (state !== undefined) {
+        this.#scalar = state
+        return true
+      }
+      if (!WHOLE.has(this.#scalar)) return false
       this.#scalar = ''
-      this.#isAfterValue = true
     }
-    if (char === ',' || char === ':') this.#isAfterValue = false
-    if (char === '{' || char === '[') this.#open(char === '{')
-    if (char === '}' || char === ']') this.#close()
-    if (char === '{' || char === '[' || char === ',') this.#expectsKey = this.#isObject?.at(-1) === true
-    if (char === ':') this.#expectsKey = false
-    return true
-  }
-
-  #open(isObject: boolean): void {
-    this.#isObject ??= []
-    this.#isObject.push(isObject)
-  }
-
-  #close(): void {
-    this.#isObject?.pop()
-    if (this.#isObject?.length === 0) this.#isObject = undefined
-  }
-
-  #readString(text: string, start: number, take: (part: JsonPart) => void): number | string {
-    let decoded = ''
-    let rest: string | undefined
-    let at = start
-    for (; at < text.length; at++) {
-      const char = text[at]!
-      const begun = this.#escape
-      if (begun !== '') {
-        const read = this.#readEscape(char)
-        if (read === undefined) rest = begun + text.slice(at)
-        else decoded += read
-      } else if (char === '\\') this.#escape = char
-      else if (char === '"') break
-      else if (char < ' ') rest = text.slice(at)
-      else decoded += char
-      if (rest !== undefined) break
+    if (SPACE.includes(char)) return true
+    if (!EXPECTED[this.#expected].includes(char)) return false
+    switch (char) {
+      case '{':
+        this.#expected = 'member'
+        return this.#open.push('}') <= MAX_DEPTH
+      case '[':
+        this.#expected = 'element'
+        return this.#open.push(']') <= MAX_DEPTH
+      case '"':
+        this.#isInside = true
+        take({ kind: 'begin', isKey: this.#expectsKey })
+        return true
+      case ':':
+        this.#expected = 'value'
+        return true
+      case ',':
+        this.#expected = this.#open.at(-1) === '}' ? 'name' : 'value'
+        return this.#open.length > 0
+      case ']':
+      case '}':
+        this.#expected = 'end'
+        return this.#open.pop() === char
+      default:
+        this.#expected = 'end'
+        this.#scalar = FIRST_STATES.get(char)!
+        return true
     }
-    if (decoded !== '') take({ kind: 'inside', text: decoded })
-    if (rest !== undefined) return rest
-    if (at === text.length) return at
-    this.#isInside = false
-    this.#isAfterValue = true
-    take({ kind: 'end' })
-    return at + 1
   }
 
-  /** @returns the character of a complete escape, empty for an incomplete one; undefined: it is invalid */
-  #readEscape(char: string): string | undefined {
-    this.#escape += char
-    const letter = this.#escape[1]!
-    if (letter !== 'u') {
-      this.#escape = ''
-      return '"\\/'.includes(letter) ? letter : ESCAPES[letter]
+  /** @returns up to where the text is settled */
+  #readString(text: string, at: number, take: (part: JsonPart) => void): number {
+    const written = this.#half + text.slice(at)
+    WRITTEN.lastIndex = 0
+    WRITTEN.test(written)
+    const length = WRITTEN.lastIndex
+    const end = at - this.#half.length + length
+    if (length > 0) take({ kind: 'inside', text: decode(written.slice(0, length)), start: at, end })
+    this.#half = ''
+    if (written[length] === '"') {
+      this.#isInside = false
+      this.#expected = this.#expectsKey ? 'colon' : 'end'
+      take({ kind: 'end' })
+      return end + 1
     }
-    if (this.#escape.length < 6) return ''
-    const code = this.#escape.slice(2)
-    this.#escape = ''
-    return /^[0-9a-fA-F]{4}$/.test(code) ? String.fromCharCode(Number.parseInt(code, 16)) : undefined
+    const rest = written.slice(length)
+    if (INCOMPLETE.test(rest)) this.#half = rest
+    else this.#isBroken = true
+    return Math.max(0, end)
   }
+}
+
+function decode(written: string): string {
+  return written.includes('\\') ? (parseJson(`"${written}"`) as string) : written
 }

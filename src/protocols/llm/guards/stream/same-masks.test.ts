@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { reject } from '#exchange/outcome.ts'
 import { sampleSize } from '#test/support/sample-size.ts'
-import { seededRandom } from '#test/support/seeded-random.ts'
+import { type SeededRandom, seededRandom } from '#test/support/seeded-random.ts'
 import { pass } from '../../testing.ts'
 import type { RegexGuard } from '../guard.ts'
 import { compileRules } from '../rules/compile-rules.ts'
@@ -158,41 +158,130 @@ describe.each(Object.keys(DIALECTS) as (keyof typeof DIALECTS)[])('%s', (type) =
   })
 })
 
-/** Half of an object, a text that begins as one, or one with a mistake. */
-function brokenFrom(random: ReturnType<typeof seededRandom>): string {
+const CALL_PATTERNS = [...PATTERNS, '^ab', '^[\\[{ ]', '(?m)^1', '1+[^0-9]', '^"', ':', '[,}\\]]$', '\\\\u']
+
+/** JSON as a provider writes it: with other escapes than `JSON.stringify`, spaces, and perhaps a name twice. */
+function writtenFrom(random: SeededRandom): string {
   const text = () => Array.from({ length: random.below(8) }, () => random.pick(CHARS)).join('')
-  const json = [...JSON.stringify({ a: text(), b: [text(), 12], [`c${text()}`]: null })]
-  const at = random.below(json.length)
-  const broken = json.slice(0, at).join('') + (random.below(3) === 0 ? '' : text() + json.slice(at).join(''))
-  return ' '.repeat(random.below(2)) + broken
+  const space = () => random.pick(['', '', ' ', '\n'])
+  const written = (value: string) => {
+    const escaped = [...JSON.stringify(value).slice(1, -1)].map((char) => {
+      if (char === '/' && random.below(2) === 0) return '\\/'
+      if (char.charCodeAt(0) < 0x7f || random.below(2) === 0) return char
+      return char.replaceAll(/./gs, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`)
+    })
+    return `"${escaped.join('')}"`
+  }
+  const member = () => `${space()}${written(random.pick(['Q', 'Z', 'Q', `${text()}/`]))}${space()}:${value()}`
+  const value = (): string => {
+    const kind = random.below(6)
+    if (kind === 0) return `${space()}[${value()},${space()}${random.pick(['12', '-1.5e2', 'null', 'true'])}${space()}]`
+    if (kind === 1) return `{${member()}${space()}}`
+    return kind === 2 ? random.pick(['1', '12', '311']) : written(`${text()}${random.pick(['', '/', '🙂é'])}`)
+  }
+  const members = Array.from({ length: 1 + random.below(3) }, member)
+  return `${space()}${random.pick([`{${members.join(',')}}`, `[${value()},${value()}]`, written(text())])}${space()}`
 }
 
-const callWith = (given: string) => ({ tool_calls: [{ index: 0, function: { name: 'f', arguments: given } }] })
+/** Half of an object, a text that begins as one, or one with a mistake. */
+function brokenFrom(random: SeededRandom): string {
+  const text = () => Array.from({ length: random.below(8) }, () => random.pick(CHARS)).join('')
+  const json = [...writtenFrom(random)]
+  const at = random.below(json.length)
+  const behind = json.slice(at + random.below(2)).join('')
+  const mistake = random.pick(['', ',', ']', '}', ':', '"', '1', '-', '01', ' 1'])
+  return json.slice(0, at).join('') + random.pick(['', mistake + behind, mistake + behind, text() + behind])
+}
 
-test('arguments that are no JSON are masked alike, streamed or not, or both are refused', () => {
-  const random = seededRandom(7)
-  const found = { refused: 0, masked: 0 }
-  for (let each = 0; each < sampleSize(600, 20_000); each++) {
-    const patterns = [random.pick(PATTERNS), random.pick(PATTERNS)]
-    const guards = [guardOf({ matches: patterns })]
-    const given = brokenFrom(random)
-    const answer = JSON.stringify({ choices: [{ index: 0, message: { role: 'assistant', ...callWith(given) } }] })
-    const whole = pass(answer, { type: 'Completions', guards, contentType: 'application/json' })
-    const read = (text: string) => JSON.parse(text).choices[0].message.tool_calls[0].function.arguments
-    const expected = whole.refusal === undefined ? read(whole.text) : 'refused'
-    const pieces = random.below(8) === 0 ? [given] : random.pieces(given, 5)
-    const events = pieces.map((piece) => ({ choices: [{ index: 0, delta: callWith(piece) }] }))
-    const stream = pass([...events, ...DIALECTS.Completions.ends()].map(sse).join(''), { type: 'Completions', guards })
-    const isEnded = stream.refusal !== undefined || stream.text.includes('guardrail_intervention')
-    const lines = stream.text.split('\n').filter((line) => line.startsWith('data: '))
-    const received = isEnded ? [] : lines.map((line) => JSON.parse(line.slice(6)).choices[0].delta)
-    const passed = received.map((delta) => delta.tool_calls?.[0].function.arguments ?? '').join('')
-    // A character that was cut is written as two escapes.
-    const shown = isEnded ? 'refused' : passed.replaceAll('\\ud83d\\ude42', '🙂')
-    expect({ patterns, given, pieces, shown }).toEqual({ patterns, given, pieces, shown: expected })
-    if (expected === 'refused') found.refused++
-    else if (expected !== given) found.masked++
+const CALLS = {
+  arguments: (given: string) => ({ tool_calls: [{ index: 0, function: { name: 'f', arguments: given } }] }),
+  input: (given: string) => ({ tool_calls: [{ index: 0, custom: { name: 'f', input: given } }] }),
+}
+
+/** The arguments that a client gets of a whole answer and of a stream; undefined: a guard has refused them. */
+function checkCall(form: keyof typeof CALLS, given: string, pieces: readonly string[], guards: readonly RegexGuard[]) {
+  const callOf = (holder: Any): Any => holder.tool_calls?.[0]
+  const read = (holder: Any): string => callOf(holder)?.function?.arguments ?? callOf(holder)?.custom?.input ?? ''
+  const message = { role: 'assistant', ...CALLS[form](given) }
+  const answer = JSON.stringify({ choices: [{ index: 0, message }] })
+  const checked = pass(answer, { type: 'Completions', guards, contentType: 'application/json' })
+  const events = pieces.map((piece) => ({ choices: [{ index: 0, delta: CALLS[form](piece) }] }))
+  const told = [...events, ...DIALECTS.Completions.ends()].map(sse).join('')
+  const stream = pass(told, { type: 'Completions', guards })
+  const isEnded = stream.refusal !== undefined || stream.text.includes('guardrail_intervention')
+  const lines = stream.text.split('\n').filter((line) => line.startsWith('data: '))
+  const streamed = () => lines.map((line) => read(JSON.parse(line.slice(6)).choices[0].delta)).join('')
+  return {
+    whole: checked.refusal === undefined ? read(JSON.parse(checked.text).choices[0].message) : undefined,
+    streamed: isEnded ? undefined : streamed(),
+    isUntouched: stream.text === told && checked.text === answer,
   }
-  expect(found.refused).toBeGreaterThan(20)
-  expect(found.masked).toBeGreaterThan(100)
-}, 600_000)
+}
+
+/** Without the escapes that are not needed: what is masked is written anew. */
+const plain = (json: string | undefined) =>
+  json?.replaceAll(/\\(?:u([\da-f]{4})|(.))/gis, (written, code, char) =>
+    code === undefined ? (char === '/' ? char : written) : String.fromCharCode(Number.parseInt(code, 16)),
+  )
+
+test.each(['arguments', 'input'] as const)(
+  '%s that are no JSON are masked alike, streamed or not, or both are refused',
+  (form) => {
+    const random = seededRandom(form.length)
+    const found = { refused: 0, masked: 0 }
+    for (let each = 0; each < sampleSize(600, 8000); each++) {
+      const patterns = [random.pick(CALL_PATTERNS), random.pick(CALL_PATTERNS)]
+      const given = brokenFrom(random)
+      const pieces = random.below(8) === 0 ? [given] : random.pieces(given, 5)
+      const { whole, streamed, isUntouched } = checkCall(form, given, pieces, [guardOf({ matches: patterns })])
+      const fail = (what: string) => {
+        throw new Error(`${what}: ${JSON.stringify({ patterns, given, pieces, whole, streamed })}`)
+      }
+      if (plain(whole) !== plain(streamed)) fail('other masks')
+      if (whole === undefined) found.refused++
+      else if (whole !== given) found.masked++
+      else if (!isUntouched) fail('other bytes')
+    }
+    expect(found.refused).toBeGreaterThan(20)
+    expect(found.masked).toBeGreaterThan(100)
+  },
+  600_000,
+)
+
+/** The strings of a JSON text as they are written. */
+const writtenStrings = (json: string) => json.match(/"(?:[^"\\]|\\.)*"/g) ?? []
+
+test.each(['arguments', 'input'] as const)(
+  '%s are masked string by string, and what does not match keeps its bytes',
+  (form) => {
+    const random = seededRandom(form.length)
+    const found = { refused: 0, masked: 0, untouched: 0 }
+    for (let each = 0; each < sampleSize(600, 8000); each++) {
+      const patterns = [random.pick(CALL_PATTERNS), random.pick(CALL_PATTERNS)]
+      const given = writtenFrom(random)
+      const pieces = random.below(8) === 0 ? [given] : random.pieces(given, 5)
+      const { whole, streamed, isUntouched } = checkCall(form, given, pieces, [guardOf({ matches: patterns })])
+      const fail = (what: string) => {
+        throw new Error(`${what}: ${JSON.stringify({ patterns, given, pieces, whole, streamed })}`)
+      }
+      if (whole === undefined || streamed === undefined) {
+        if (whole !== streamed) fail('only one is refused')
+        found.refused++
+        continue
+      }
+      if (!isUntouched) found.masked++
+      else found.untouched++
+      if (whole === given && !isUntouched) fail('other bytes')
+      const [before, masked, masks] = [writtenStrings(given), writtenStrings(whole), writtenStrings(streamed)]
+      if (masked.length !== before.length || masks.length !== before.length) fail('other strings')
+      for (const [at, string] of before.entries()) {
+        if (JSON.parse(masked[at]!) !== JSON.parse(masks[at]!)) fail('other masks')
+        // A string without a match.
+        if (JSON.parse(masked[at]!) !== JSON.parse(string)) continue
+        if (masked[at] !== string || masks[at] !== string) fail('other bytes')
+      }
+    }
+    for (const count of Object.values(found)) expect(count).toBeGreaterThan(20)
+  },
+  600_000,
+)

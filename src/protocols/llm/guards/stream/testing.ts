@@ -1,5 +1,6 @@
 import { expect } from 'vitest'
 import type { SeededRandom } from '#test/support/seeded-random.ts'
+import { isJson as isJsonText } from '../../texts/argument-texts.ts'
 import type { GuardedFormat } from '../guarded-format.ts'
 import { CHARS } from '../rules/testing.ts'
 
@@ -30,6 +31,16 @@ export function textFrom(random: SeededRandom): string {
 
 export const argumentsFrom = (random: SeededRandom) => JSON.stringify({ Q: textFrom(random), Z: [textFrom(random), 1] })
 
+/** Arguments, at times cut off, with a mistake, or with a name twice. */
+function writtenFrom(random: SeededRandom): string {
+  const json = argumentsFrom(random)
+  const chars = [...json]
+  const at = random.below(chars.length)
+  const mistake = random.pick([',', ']', ':', '{311', '12-3', '"', ',"Q":"ab"'])
+  const [before, behind] = [chars.slice(0, at).join(''), chars.slice(at).join('')]
+  return random.pick([json, json, json, before, before + mistake + behind])
+}
+
 const textsOf = (entries: readonly (readonly [string, unknown])[]): Texts =>
   new Map(entries.filter((entry): entry is [string, string] => typeof entry[1] === 'string'))
 
@@ -59,7 +70,7 @@ const COMPLETIONS: Dialect = {
     const choices = Array.from({ length: 1 + random.below(2) }, (_, index) => {
       const members = MEMBERS.filter((name) => random.below(name === 'content' ? 8 : 3) === 0 || name === 'content')
       const texts = members.map((name) => [name, textFrom(random)] as const)
-      const calls = Array.from({ length: random.below(3) }, () => argumentsFrom(random))
+      const calls = Array.from({ length: random.below(3) }, () => writtenFrom(random))
       const called = calls.map((given, at) => ({
         id: `c${at}`,
         type: 'function',
@@ -290,7 +301,7 @@ function itemFrom(random: SeededRandom, output_index: number): { whole: Any; eve
       return told(whole, { id: 'i', type: 'reasoning', summary: [] }, shuffled(random, events).flat())
     }
     case 1: {
-      const given = argumentsFrom(random)
+      const given = writtenFrom(random)
       const item = { id: 'i', type: 'function_call', call_id: 'c', name: 'f' }
       return told(
         { ...item, arguments: given },
@@ -354,7 +365,11 @@ export function readStream({ readEvent }: Dialect, stream: string) {
 }
 
 export const isJson = (key: string) => / (?:arguments|input)/.test(key)
-const shownText = (key: string, text: string) => (isJson(key) ? JSON.stringify(JSON.parse(text)) : text)
+
+/** A translation may write JSON otherwise. */
+const shownText = (key: string, text: string) =>
+  isJson(key) && isJsonText(text) ? JSON.stringify(JSON.parse(text)) : text
+
 export const shown = (texts: Texts) =>
   [...texts]
     .filter(([, text]) => text !== '')
