@@ -17,6 +17,8 @@ test.each<[format: AnswerFormat, block: string, path: string]>([
 
 test.each<[format: AnswerFormat, path: string, joins: boolean]>([
   ['Completions', 'choices[3].message.content', true],
+  // Some clients read names in any case.
+  ['Completions', 'choices[3].message.Content', true],
   ['Completions', 'choices[3].message.role', false],
   ['Completions', 'choices[3].message.tool_calls[0].function.name', false],
   ['Messages', 'content[1].text', true],

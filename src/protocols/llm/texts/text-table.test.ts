@@ -1,7 +1,8 @@
 import { expect, test } from 'vitest'
 import { readTexts } from './read-texts.ts'
 import { runsOf } from './testing.ts'
-import { compileTable } from './text-table.ts'
+import { compileTable, expandPaths, joinsAt, under } from './text-table.ts'
+import * as treat from './treatments.ts'
 import { FIXED, ID, TEXT } from './treatments.ts'
 
 const TABLE = compileTable({
@@ -30,4 +31,103 @@ test.each([
 
 test('an id is not', () => {
   expect(read({ d: { e: 'looks-like-an-id', id: 'x-1' } })).toEqual([])
+})
+
+const JOINED = compileTable({
+  first: [],
+  runs: {},
+  places: {
+    text: TEXT,
+    fixedText: treat.FIXED_TEXT,
+    name: FIXED,
+    'parts[]': treat.PART,
+    'parts[].text': TEXT,
+    'parts[].{name,args}': FIXED,
+    'parts[].args': treat.ARGUMENTS,
+    'parts[].data': treat.FILE,
+    'parts[].seen': treat.VISIBLE,
+    'parts[].thought': treat.signedTextBy('signature'),
+    'parts[].signed': treat.signedBy('signature'),
+    'free.*.text': TEXT,
+    'own[]': FIXED,
+    fixed: FIXED,
+    list: TEXT,
+    'list[]': TEXT,
+  },
+  repeats: { 'parts[].content[]': 'parts[]', own: 'list', other: 'list', fixed: 'list' },
+  anywhere: { id: ID },
+})
+
+/** Each string is alone in its part. Its path, and a body with it. */
+const STRINGS: readonly (readonly [path: string, body: object, joins: boolean])[] = [
+  ['text', { text: 'a' }, true],
+  ['text[0]', { text: ['a'] }, true],
+  ['text[0][0]', { text: [['a']] }, true],
+  ['text.x', { text: { x: 'a' } }, false],
+  ['TEXT', { TEXT: 'a' }, true],
+  ['fixedText', { fixedText: 'a' }, true],
+  ['name', { name: 'a' }, false],
+  ['name[0]', { name: ['a'] }, false],
+  ['x', { x: 'a' }, false],
+  ['x[0]', { x: ['a'] }, false],
+  ['parts', { parts: 'a' }, false],
+  ['parts.x', { parts: { x: 'a' } }, false],
+  ['parts[0]', { parts: ['a'] }, true],
+  ['parts[0][0]', { parts: [['a']] }, true],
+  ['parts[0].text', { parts: [{ text: 'a' }] }, true],
+  ['parts[0].text.x', { parts: [{ text: { x: 'a' } }] }, true],
+  ['parts[0].name', { parts: [{ name: 'a' }] }, false],
+  ['parts[0].name[0]', { parts: [{ name: ['a'] }] }, false],
+  ['parts[0].args', { parts: [{ args: 'a' }] }, false],
+  ['parts[0].args[0]', { parts: [{ args: ['a'] }] }, false],
+  ['parts[0].data', { parts: [{ data: 'YWI=' }] }, true],
+  ['parts[0].data[0]', { parts: [{ data: ['a'] }] }, true],
+  ['parts[0].seen', { parts: [{ seen: 'a' }] }, false],
+  ['parts[0].seen[0]', { parts: [{ seen: ['a'] }] }, true],
+  ['parts[0].thought', { parts: [{ thought: 'a' }] }, true],
+  ['parts[0].thought[0]', { parts: [{ thought: ['a'] }] }, false],
+  ['parts[0].signed', { parts: [{ signed: 'a' }] }, false],
+  ['parts[0].x', { parts: [{ x: 'a' }] }, true],
+  ['parts[0]{0}', { parts: [{ 'a b': 'a' }] }, true],
+  ['parts[0].x[0]', { parts: [{ x: ['a'] }] }, true],
+  ['parts[0].id', { parts: [{ id: 'a b' }] }, false],
+  ['parts[0].id[0]', { parts: [{ id: ['a'] }] }, true],
+  ['parts[0].content', { parts: [{ content: 'a' }] }, true],
+  ['parts[0].content.x', { parts: [{ content: { x: 'a' } }] }, true],
+  ['parts[0].content[0].x', { parts: [{ content: [{ x: 'a' }] }] }, true],
+  ['parts[0].content[0].name', { parts: [{ content: [{ name: 'a' }] }] }, false],
+  ['parts[0].content[0].content[0].text', { parts: [{ content: [{ content: [{ text: 'a' }] }] }] }, true],
+  ['free{0}.text', { free: { x: { text: 'a' } } }, true],
+  ['free{0}.x', { free: { x: { x: 'a' } } }, false],
+  ['own', { own: 'a' }, true],
+  ['own[0]', { own: ['a'] }, false],
+  ['other', { other: 'a' }, true],
+  ['other[0]', { other: ['a'] }, true],
+  ['fixed', { fixed: 'a' }, false],
+]
+
+test.each(STRINGS)('the string at %s in %j is read together with others: %j', (path, body, joins) => {
+  const runs = runsOf(body, (document) => readTexts(document, JOINED))
+  const found = runs.map(([role, ...texts]) => [role, texts.find((text) => text.startsWith(`${path}: `))])
+  const [role] = found.find(([, text]) => text !== undefined) ?? []
+  expect(role).toBe(joins ? 'user' : '(user)')
+  // Pieces of a text that is there a second time are not read together in streams.
+  expect(joinsAt(JOINED, path)).toBe(joins && path !== 'fixedText')
+})
+
+test('no path is no text', () => {
+  expect(joinsAt(JOINED, '')).toBe(false)
+})
+
+test('a pattern with alternatives stands for several paths', () => {
+  expect(expandPaths('a.b')).toEqual(['a.b'])
+  expect(expandPaths('{a,b.c}')).toEqual(['a', 'b.c'])
+  expect(expandPaths('a.{b,c}.d')).toEqual(['a.b.d', 'a.c.d'])
+  expect(expandPaths('{a,b}.{c,d}[]')).toEqual(['a.c[]', 'b.c[]', 'a.d[]', 'b.d[]'])
+})
+
+test('paths below another one', () => {
+  expect(under('a.b', { '': 1, c: 2, '[]': 3, '[].d': 4, '{e,f}': 5 })).toEqual({
+    ...{ 'a.b': 1, 'a.b.c': 2, 'a.b[]': 3, 'a.b[].d': 4, 'a.b.{e,f}': 5 },
+  })
 })

@@ -90,15 +90,39 @@ export function compileTable({ first, runs, places, repeats = {}, anywhere }: Te
   return { first, root, anywhere: names }
 }
 
+/** The table for a member of a value; undefined: it is unknown. */
+export function memberNode({ anywhere }: CompiledTable, node: TableNode, name: string): TableNode | undefined {
+  return node.members.get(name) ?? node.other ?? anywhere.get(name) ?? variantOf(name, node)
+}
+
+/** Some providers take names in any case. What they ignore is checked as well. */
+function variantOf(name: string, { members }: TableNode): TableNode | undefined {
+  const found = members.get(name.toUpperCase().toLowerCase())
+  return found?.treatment?.kind === 'exempt' ? undefined : found
+}
+
+/** The table for an element of a list. In the place of a text, it is a list of texts. */
+export function elementNode(node: TableNode): TableNode | undefined {
+  return node.element ?? (node.treatment?.kind === 'text' ? node : undefined)
+}
+
+/** Treatments of a string that leave a list or an object to the table. */
+const OPEN: ReadonlySet<Treatment['kind'] | undefined> = new Set([
+  undefined,
+  'text',
+  'visible',
+  'part',
+  'file',
+  'exempt',
+])
+
 /** Whether guards check a string at a path together with other texts of its run. What is unknown in a part counts as its text. */
-export function joinsAt({ root }: CompiledTable, path: string): boolean {
-  let node: TableNode | undefined = root
+export function joinsAt(table: CompiledTable, path: string): boolean {
+  let node = table.root
   let isInPart = false
   for (const step of path.match(/\[\d+\]|\{\d+\}|[^.[\]{}]+/g) ?? []) {
-    // A list of texts.
-    const list: TableNode | undefined = node.element ?? (node.treatment?.kind === 'text' ? node : undefined)
-    const inner: TableNode | undefined = step.startsWith('[') ? list : (node.members.get(step) ?? node.other)
-    if (inner === undefined) return isInPart && (node.treatment === undefined || node.treatment.kind === 'part')
+    const inner = step.startsWith('[') ? elementNode(node) : memberNode(table, node, step)
+    if (inner === undefined) return isInPart && OPEN.has(node.treatment?.kind)
     node = inner
     isInPart ||= node.treatment?.kind === 'part'
   }

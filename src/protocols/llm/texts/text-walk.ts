@@ -6,7 +6,7 @@ import type { BodyTexts, ExemptPlace, TextRole, TextRun } from './body-texts.ts'
 import { readTextFile } from './file-data.ts'
 import { ownerOfItem, roleNamed } from './read-together.ts'
 import { type SchemaWalk, walkSchema } from './schema-texts.ts'
-import type { CompiledTable, RunRole, TableNode } from './text-table.ts'
+import { type CompiledTable, elementNode, memberNode, type RunRole, type TableNode } from './text-table.ts'
 import { bytesOf } from './token-bytes.ts'
 import { ADDRESS, type Exemption, FILE, type FileTreatment, MEDIA, type SignedTreatment } from './treatments.ts'
 import {
@@ -110,7 +110,9 @@ export class TextWalk {
   }
 
   *#visitTop(name: string, at: Location): Steps<void> {
-    this.#within(new Run('user', true), () => this.#visit(at.value, this.#nodeOf(name, this.#table.root), at))
+    this.#within(new Run('user', true), () =>
+      this.#visit(at.value, memberNode(this.#table, this.#table.root, name), at),
+    )
     yield* this.#visitOpen()
   }
 
@@ -227,8 +229,7 @@ export class TextWalk {
     const into = node?.treatment === undefined ? this.#run.unknown : this.#run.others
     if (value.kind === 'string') into.push(new WalkedPlace(rangeOf(value), at, true))
     else if (value.kind === 'array') {
-      // A list of texts.
-      const inner = node?.element ?? (node?.treatment?.kind === 'text' ? node : undefined)
+      const inner = node && elementNode(node)
       this.#each(value, (element, { index }) => this.#visit(element, inner, new Location(element, at, index)))
     } else if (node === undefined) this.#json(value, at, true, into)
     else if (value.kind === 'object') {
@@ -238,13 +239,9 @@ export class TextWalk {
         const inner = new Location(member, at, index, known ? name : CHOSEN)
         // The name of a variable, which the client chose.
         if (!known) this.#run.others.push(nameAt(children, inner))
-        this.#visit(member, this.#nodeOf(name, node), inner)
+        this.#visit(member, memberNode(this.#table, node, name), inner)
       })
     }
-  }
-
-  #nodeOf(name: string, node: TableNode): TableNode | undefined {
-    return node.members.get(name) ?? node.other ?? this.#table.anywhere.get(name) ?? variantOf(name, node)
   }
 
   /** What is unknown in a part without known text is its text. */
@@ -320,12 +317,6 @@ export class TextWalk {
 function textPlace(value: JsonValue, at: Location, canChange: boolean): WalkedPlace {
   const range = rangeOf(value)
   return canChange ? new WalkedPlace(range, at, true) : new TokenPlace(range, at, bytesOf(value.text, at.parent!.value))
-}
-
-/** Some providers take names in any case. What they ignore is checked as well. */
-function variantOf(name: string, { members }: TableNode): TableNode | undefined {
-  const found = members.get(name.toUpperCase().toLowerCase())
-  return found?.treatment?.kind === 'exempt' ? undefined : found
 }
 
 function isCompound({ kind }: JsonValue): boolean {
