@@ -22,6 +22,8 @@ export interface LlmFacts extends LlmTokens {
   timeToFirstTokenMs: number | undefined
   /** Set if the provider speaks another dialect than the client. */
   readonly translation: LlmTranslation | undefined
+  /** Guards check the answer: of its texts, only what they let pass unread is noted. */
+  readonly isGuarded: boolean
   /** Fields that were set, and that `transformations` removed because their expressions failed (decision B102). */
   readonly removedFields: readonly string[]
   /** Counts of tokens are estimates of the gateway, because the provider reported none, or not all. */
@@ -110,6 +112,7 @@ export const NO_LLM: Readonly<LlmFacts> = {
   serviceTier: undefined,
   timeToFirstTokenMs: undefined,
   translation: undefined,
+  isGuarded: false,
   removedFields: [],
   areTokensEstimated: false,
   countVocabulary: undefined,

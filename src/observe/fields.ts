@@ -4,6 +4,7 @@ import type { A2aFacts } from '#exchange/a2a-facts.ts'
 import { A2A_METHODS } from '#exchange/a2a-methods.ts'
 import { bindOf } from '#exchange/bind-of.ts'
 import type { Attempt, GuardCheck } from '#exchange/exchange.ts'
+import { KNOWN_LLM_ERRORS } from '#exchange/known-llm-errors.ts'
 import { type LlmFacts, type LlmRequest, msPerOutputToken } from '#exchange/llm-facts.ts'
 import { type LlmCost, NANODOLLARS } from '#exchange/llm-prices.ts'
 import type { McpFacts } from '#exchange/mcp-facts.ts'
@@ -15,7 +16,7 @@ import type { Peer } from '#net/peer.ts'
 import { cutName } from './cut-name.ts'
 import { type DecisionRecord, digestOfSession } from './decision-ring.ts'
 import type { Ended } from './ended.ts'
-import { isUnknownItem, LLM_ERROR_TYPES, MCP_METHODS, METHODS } from './metrics/known-values.ts'
+import { isUnknownItem, MCP_METHODS, METHODS } from './metrics/known-values.ts'
 
 // All fields of requests and connections: only this file defines their names and values. Fields are in the order of the log line.
 
@@ -233,7 +234,7 @@ const LLM = fields<LlmFacts>()([
     name: 'error.type',
     record: 'errorType',
     label: 'error_type',
-    labelValues: LLM_ERROR_TYPES,
+    labelValues: KNOWN_LLM_ERRORS,
     read: ({ errorType }) => errorType,
   },
   { name: 'websocket.close_code', read: ({ closeCode }) => closeCode },

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
 import { CERTIFICATES } from '#net/testing/certificates.ts'
-import { startAnsweringProvider } from '#test/support/answering-provider.ts'
+import { type ProviderResponse, startAnsweringProvider } from '#test/support/answering-provider.ts'
 import { gatewright } from '#test/support/command-line.ts'
 import { eventually } from '#test/support/eventually.ts'
 import { freePort } from '#test/support/free-port.ts'
@@ -294,6 +294,20 @@ function servicesSay(answer: object, bad: 'request' | 'response' | undefined, st
   }
 }
 
+const FAILED = { error: { message: 'm', type: CANARY, code: CANARY } }
+const NAMED = { id: `id ${CANARY}`, model: `model ${CANARY}` }
+
+/** The guarded text in the places of names, which are no texts of the answer. */
+const NAMES_OF_PROVIDER: readonly ProviderResponse[] = [
+  { body: FAILED },
+  { status: 400, body: FAILED },
+  { body: `${chunk('good')}data: ${JSON.stringify(FAILED)}\n\n` },
+  { body: { ...NAMED, choices: [{ index: 0, message: { content: 'a' }, finish_reason: `for ${CANARY}` }] } },
+  {
+    body: `data: ${JSON.stringify({ ...NAMED, choices: [{ index: 0, delta: {}, finish_reason: `for ${CANARY}` }] })}\n\n`,
+  },
+]
+
 /** What the run below sees. */
 const OUTCOMES = {
   regex: ['Allow', 'Mask', 'Reject'],
@@ -327,6 +341,12 @@ describe('the guarded text', () => {
       }
     }
     expect(refusals).toBeGreaterThan(100)
+    for (const answer of NAMES_OF_PROVIDER) {
+      provider.answer = answer
+      for (const route of ['masks', 'webhook']) {
+        for (const streams of [false, true]) await ask('json', route, 'hello', streams)
+      }
+    }
     const metrics = await (await fetch(`${gateways.json.url(15_020)}/metrics`)).text()
     for (const phase of ['request', 'response']) {
       for (const [kind, actions] of Object.entries(OUTCOMES)) {

@@ -79,6 +79,7 @@ function everything(): Exchange {
     responseModel: 'fast-1',
     streaming: true,
     translation: undefined,
+    isGuarded: false,
     removedFields: [],
     areTokensEstimated: false,
     countVocabulary: undefined,

@@ -90,7 +90,11 @@ function writeFields(head: Head, fields: Readonly<Record<string, string>> = {}):
 export function pass(body: string | Buffer, answer: Answer = {}) {
   const exchange = exchangeWith()
   const kept = answer.reads && new KeptAnswer({ ...READS_NOTHING, ...answer.reads }, answer.maxKept ?? 10_000)
-  const facts: LlmFacts = { ...NO_LLM, answer: kept }
+  const facts: LlmFacts = {
+    ...NO_LLM,
+    answer: kept,
+    isGuarded: answer.guards !== undefined && answer.guards.length > 0,
+  }
   exchange.llm = facts
   exchange.startMonotonicMs = clock.monotonic()
   exchange.sentCredential = answer.credential

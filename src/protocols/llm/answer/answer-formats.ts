@@ -19,6 +19,7 @@ import { noteIncomplete, noteStatus, readResponsesUsage } from '../responses/res
 import { ResponsesStream } from '../responses/stream.ts'
 import { noteFinish } from './finish-reasons.ts'
 import type { KeptAnswer } from './kept-answer.ts'
+import { noteNames } from './note-names.ts'
 import { classifyError, type StreamError } from './stream-error.ts'
 import type { StreamFormat } from './stream-format.ts'
 
@@ -100,8 +101,8 @@ function usageAnd(
       if (key === 'usage') return readUsage(value, facts)
       if (Object.hasOwn(finish, key)) return finish[key]!(value, facts)
       if (typeof value !== 'string') return
-      if (key === 'id') facts.responseId = value
-      if (key === 'model') facts.responseModel = value
+      if (key === 'id') noteNames(value, undefined, facts)
+      if (key === 'model') noteNames(undefined, value, facts)
       if (key === 'service_tier') facts.serviceTier = value
     }
   }

@@ -1,4 +1,6 @@
 import type { LlmFacts } from '#exchange/llm-facts.ts'
+import { CHOICE } from '../texts/treatments.ts'
+import { mayNote } from './note-names.ts'
 
 /** A provider decides how many choices there are. */
 const MAX_REASONS = 128
@@ -6,5 +8,5 @@ const MAX_REASONS = 128
 /** Notes why the model stopped. @param reason anything but a text is ignored: the model has not stopped yet */
 export function noteFinish(reason: unknown, facts: LlmFacts): void {
   if (typeof reason !== 'string' || facts.finishReasons.length >= MAX_REASONS) return
-  facts.finishReasons = [...facts.finishReasons, reason]
+  if (mayNote(reason, CHOICE, facts)) facts.finishReasons = [...facts.finishReasons, reason]
 }

@@ -1,5 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { expect, test } from 'vitest'
+import { type LlmFacts, NO_LLM } from '#exchange/llm-facts.ts'
 import type { SentSecret } from '#exchange/sent-secret.ts'
 import { ForwardingSink } from '#net/body/forwarding-sink.ts'
 import { roomFor } from '#net/testing/room-for.ts'
@@ -27,7 +28,13 @@ interface Formed {
 }
 
 function formed(streamed: boolean, maxBytes = 1000, { secret, registers = true }: Formed = {}) {
-  const told: string[] = []
+  const told: (string | undefined)[] = []
+  const facts: LlmFacts = {
+    ...NO_LLM,
+    set errorType(type: string | undefined) {
+      told.push(type)
+    },
+  }
   const stops: (() => void)[] = []
   const collector = new Collector()
   const inner = new Inner(collector)
@@ -37,7 +44,7 @@ function formed(streamed: boolean, maxBytes = 1000, { secret, registers = true }
     claim,
     inner: { changesLength: false, into: () => inner },
     secret: () => secret,
-    failed: (type) => told.push(type),
+    facts,
     whenOver: (stop) => {
       stops.push(stop)
     },

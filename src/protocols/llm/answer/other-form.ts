@@ -1,6 +1,7 @@
 import { clock } from '#base/clock.ts'
 import type { Steps } from '#base/in-slices.ts'
 import { parseJson } from '#base/parse-json.ts'
+import type { LlmFacts } from '#exchange/llm-facts.ts'
 import type { Refusal } from '#exchange/outcome.ts'
 import type { SentSecret } from '#exchange/sent-secret.ts'
 import { asBuffer } from '#net/body/as-buffer.ts'
@@ -17,7 +18,7 @@ import { SseEvents } from '../sse/sse-events.ts'
 import { readReportedError } from '../translation/read-error.ts'
 import { refuseAnswer } from '../translation/whole-answer.ts'
 import { type Collected, type FormChange, type StreamCollector, TOO_LARGE } from './form-change.ts'
-import { brokenStream, classifyError, reportedError, unusableAnswer } from './stream-error.ts'
+import { brokenStream, classifyError, noteError, unusableAnswer } from './stream-error.ts'
 
 export interface OtherFormOptions {
   readonly type: ClientFormat
@@ -33,8 +34,8 @@ export interface OtherFormOptions {
   readonly inner: AnswerFilter
   /** The credential of the gateway, which errors must not show. */
   readonly secret: () => SentSecret | undefined
-  /** Notes the type of an error for the log. */
-  readonly failed: (type: string) => void
+  /** Gets the type of an error. */
+  readonly facts: LlmFacts
   /** Registers a function that is called when the request is over. */
   readonly whenOver: (stop: () => void) => void
 }
@@ -82,7 +83,10 @@ export class OtherForm implements AnswerFilter {
       cancelled: () => {
         this.#isOver = true
       },
-      cut: (why) => this.#refuse(502, CUT, { ...brokenStream(why), cut: undefined }, why),
+      cut: (why) => {
+        this.#options.facts.errorType = why
+        this.#refuse(502, CUT, { ...brokenStream(why), cut: undefined })
+      },
       isOver: () => this.#isOver,
       whenOver,
       finish: (isEarly) => {
@@ -105,7 +109,8 @@ export class OtherForm implements AnswerFilter {
   }
 
   #refuseUnusable(what: string): void {
-    this.#refuse(502, what, unusableAnswer(what), 'llm-response-invalid')
+    this.#options.facts.errorType = 'llm-response-invalid'
+    this.#refuse(502, what, unusableAnswer(what))
   }
 
   /** Yields between pieces. */
@@ -125,14 +130,13 @@ export class OtherForm implements AnswerFilter {
   #refuseReported(reported: unknown): void {
     const { status, message } = readReportedError(reported)
     const { type } = classifyError((reported as { readonly error?: unknown }).error ?? reported)
-    this.#refuse(status, message, reportedError({ type, status }), type)
+    this.#refuse(status, message, noteError({ type, status }, this.#options.facts))
   }
 
-  #refuse(status: number, message: string, failure: AnswerFailure, type: string): void {
-    const { type: format, secret, failed } = this.#options
+  #refuse(status: number, message: string, failure: AnswerFailure): void {
+    const { type, secret } = this.#options
     this.#failure = failure
-    this.refusal = refuseAnswer({ type: format }, status, secret()?.hideIn(message) ?? message)
-    failed(type)
+    this.refusal = refuseAnswer({ type }, status, secret()?.hideIn(message) ?? message)
   }
 }
 

@@ -34,7 +34,7 @@ import type { FormChange, NativeRequest } from './form-change.ts'
 import { JsonAnswer } from './json-answer.ts'
 import { OtherForm } from './other-form.ts'
 import { StreamAnswer, type StreamAnswerOptions } from './stream-answer.ts'
-import { brokenStream, cutAnswer, reportedError, type StreamError, unusableAnswer } from './stream-error.ts'
+import { brokenStream, cutAnswer, noteError, type StreamError, unusableAnswer } from './stream-error.ts'
 import type { StreamFormat } from './stream-format.ts'
 
 /** What the filter of a response needs besides the exchange. */
@@ -163,9 +163,7 @@ function observeOtherForm(
     inner: observePlain({ ...plan, hidesUsage }, exchange, facts, claim, true)!,
     secret: () => sentSecret(exchange),
     whenOver: (stop) => exchange.context.whenOver(stop),
-    failed: (type) => {
-      facts.errorType = type
-    },
+    facts,
   })
   const filter = account === undefined ? form : sampled(form, account, claim)
   if (coding === undefined) return filter
@@ -236,8 +234,7 @@ function observePlain(
 /** It has no first content: while another attempt may replace it, it is held to its end, and is not the answer if it is no JSON object. */
 function observeJson(plan: ResponsePlan, facts: LlmFacts, claim: BodyClaim): AnswerFilter | undefined {
   const reader = answerReader(plan, facts, claim, (error) => {
-    facts.errorType = error.type
-    filter.failure = reportedError(error)
+    filter.failure = noteError(error, facts)
   })
   if (reader === undefined) return undefined
   const onFault = (fault: ObjectFault) => {
@@ -266,8 +263,7 @@ function observeFrames(
     },
   }
   const onError = (error: StreamError) => {
-    facts.errorType = error.type
-    filter.failure = reportedError(error)
+    filter.failure = noteError(error, facts)
   }
   return filter
 }
@@ -327,13 +323,15 @@ function observeStream(
 ): AnswerFilter {
   const { facts } = options
   let begun: (() => void) | undefined
-  const fail = (errorType: string, failure: AnswerFailure) => {
-    facts.errorType = errorType
+  const fail = (failure: AnswerFailure) => {
     filter.failure = failure
     begun?.()
   }
-  const onBreak = (why: Abort | 'incomplete') => fail(why, brokenStream(why))
-  const onError = (error: StreamError) => fail(error.type, reportedError(error))
+  const onBreak = (why: Abort | 'incomplete') => {
+    facts.errorType = why
+    fail(brokenStream(why))
+  }
+  const onError = (error: StreamError) => fail(noteError(error, facts))
   const onOutput = () => begun?.()
   const filter: MutableFilter = {
     changesLength: marksBreak,

@@ -1,3 +1,5 @@
+import { KNOWN_LLM_ERRORS } from '#exchange/known-llm-errors.ts'
+import type { LlmFacts } from '#exchange/llm-facts.ts'
 import type { Abort } from '#net/stream.ts'
 import type { AnswerFailure } from '../../backend-protocol.ts'
 import { memberOf, textAt } from '../json/read-value.ts'
@@ -61,7 +63,10 @@ export function unusableAnswer(what: string): AnswerFailure {
   return { detail: `the provider's response is unusable: ${what}`, unhealthy: true, status: 502, cut: undefined }
 }
 
-export function reportedError({ type, status }: StreamError): AnswerFailure {
-  const detail = `the provider's response failed: ${type}`
+/** Notes an error that a provider reports. The client may get its type masked. @returns the failure of the answer */
+export function noteError({ type, status }: StreamError, facts: LlmFacts): AnswerFailure {
+  const name = facts.isGuarded && !KNOWN_LLM_ERRORS.has(type) ? UNKNOWN_ERROR.type : type
+  facts.errorType = name
+  const detail = `the provider's response failed: ${name}`
   return { detail, unhealthy: !isFaultOfClient(status), status, cut: undefined }
 }

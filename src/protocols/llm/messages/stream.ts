@@ -1,6 +1,7 @@
 import type { LlmFacts } from '#exchange/llm-facts.ts'
 import { noteFinish } from '../answer/finish-reasons.ts'
 import type { KeptAnswer } from '../answer/kept-answer.ts'
+import { noteNames } from '../answer/note-names.ts'
 import { isEventOf, type StreamFormat } from '../answer/stream-format.ts'
 import { wantedMembers } from '../json/member-reader.ts'
 import { memberOf, objectAt, textAt } from '../json/read-value.ts'
@@ -38,8 +39,7 @@ export class MessagesStream implements StreamFormat {
 
   read(event: unknown, facts: LlmFacts): void {
     const message = objectAt(event, 'message')
-    facts.responseModel = textAt(message, 'model') ?? facts.responseModel
-    facts.responseId = textAt(message, 'id') ?? facts.responseId
+    noteNames(textAt(message, 'id'), textAt(message, 'model'), facts)
     noteFinish(memberOf(memberOf(event, 'delta'), 'stop_reason'), facts)
     this.#usage.read(memberOf(message, 'usage') ?? memberOf(event, 'usage'), facts)
   }

@@ -303,6 +303,8 @@ const failed = { status: 'failed', status_details: { error: { type: 'server_erro
 test.each([
   ['an error event', text({ type: 'error', error: { type: 'invalid_request_error' } }), 'invalid_request_error'],
   ['a failed response', done(null, failed), 'server_error'],
+  ['an error with a text as its type', text({ type: 'error', error: { type: 'no name', code: 'a' } }), 'a'],
+  ['an error without a type', text({ type: 'error', error: { code: 'a' } }), undefined],
 ])('the type of an error is known: %s', (_, frame, type) => {
   expect(session(frame).facts.errorType).toBe(type)
 })

@@ -1,5 +1,6 @@
 import { parseJson } from '#base/parse-json.ts'
 import { type LlmFacts, type LlmTokens, NO_TOKENS } from '#exchange/llm-facts.ts'
+import { classifyError } from '../answer/stream-error.ts'
 import { readInputDetails, readOutputDetails, totalOf } from '../answer/usage-details.ts'
 import { decodeText } from '../json/native.ts'
 import { countAt, memberOf, objectAt, textAt } from '../json/read-value.ts'
@@ -100,7 +101,7 @@ function readResponse(event: unknown, facts: LlmFacts): boolean {
 }
 
 function noteError(error: unknown, facts: LlmFacts): boolean {
-  facts.errorType = textAt(error, 'type') ?? facts.errorType
+  if (textAt(error, 'type') !== undefined) facts.errorType = classifyError(error).type
   return false
 }
 

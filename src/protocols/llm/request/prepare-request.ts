@@ -339,7 +339,9 @@ function completeSent(
   const untrue = body === input.body ? [] : DIGESTS.filter((name) => exchange.request.has(name))
   const headers = withoutEncoding(ofJson(required, exchange.request), [...untrue, ...(foreign ?? [])])
   const kept = keptAnswer(input)
-  const facts = buildFacts(provider, type, { ...call, answer: kept, translation: translated?.facts })
+  const guards = isGuardedFormat(type) ? (provider.settings.guards?.response ?? NO_GUARDS) : NO_GUARDS
+  const isGuarded = guards.length > 0
+  const facts = buildFacts(provider, type, { ...call, answer: kept, translation: translated?.facts, isGuarded })
   const account = input.reads.tokens ? new TokenAccount(type, facts, final) : undefined
   const response: ResponsePlan = {
     wire: type,
@@ -348,7 +350,7 @@ function completeSent(
     account,
     translation: translated && inForm(translated.answer, asksStream),
     native: translated === undefined ? { type, streamed: asksStream, body: input.body! } : undefined,
-    guards: isGuardedFormat(type) ? (provider.settings.guards?.response ?? NO_GUARDS) : NO_GUARDS,
+    guards,
     maxBytes: input.maxKept,
   }
   return { kind: 'send', type, path, headers, body, facts, response }

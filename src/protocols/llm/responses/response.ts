@@ -1,7 +1,9 @@
 import type { LlmFacts } from '#exchange/llm-facts.ts'
 import { noteFinish } from '../answer/finish-reasons.ts'
+import { mayNote } from '../answer/note-names.ts'
 import { readInputDetails, readOutputDetails, totalOf } from '../answer/usage-details.ts'
 import { countAt, objectAt } from '../json/read-value.ts'
+import { CHOICE } from '../texts/treatments.ts'
 
 /** Token counts of a `usage` object of the responses API; input counts include cached tokens. */
 export function readResponsesUsage(usage: unknown, facts: LlmFacts): void {
@@ -24,5 +26,5 @@ export function noteStatus(status: unknown, facts: LlmFacts): void {
 }
 
 export function noteIncomplete(reason: unknown, facts: LlmFacts): void {
-  if (typeof reason === 'string') facts.finishReasons = [reason]
+  if (typeof reason === 'string' && mayNote(reason, CHOICE, facts)) facts.finishReasons = [reason]
 }

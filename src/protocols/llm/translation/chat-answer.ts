@@ -9,7 +9,7 @@ import { ForwardingSink } from '#net/body/forwarding-sink.ts'
 import { HeldBytes } from '#net/body/held-bytes.ts'
 import type { Abort, BodySink } from '#net/stream.ts'
 import type { AnswerFilter } from '../../backend-protocol.ts'
-import { brokenStream, classifyError, reportedError } from '../answer/stream-error.ts'
+import { brokenStream, classifyError, noteError } from '../answer/stream-error.ts'
 import type { JsonValue } from '../json/json-document.ts'
 import { encodeText } from '../json/native.ts'
 import { isLongBody } from '../json/run-for-body.ts'
@@ -97,10 +97,12 @@ export class ChatAnswer implements AnswerFilter {
   }
 
   #fail(error: AnswerError, { isCut, isFinished }: AnswerEnd, why: Abort | 'incomplete'): void {
-    const { type } = classifyError(error)
-    this.#around.facts.errorType = isCut ? why : type
-    // The refusal is that of the translation, also if the connection broke.
-    this.failure = isCut ? { ...brokenStream(why), cut: undefined } : reportedError({ type, status: error.status })
+    const { facts } = this.#around
+    if (isCut) {
+      facts.errorType = why
+      // The refusal is that of the translation, also if the connection broke.
+      this.failure = { ...brokenStream(why), cut: undefined }
+    } else this.failure = noteError({ type: classifyError(error).type, status: error.status }, facts)
     const isUnsent = this.whole || !this.#isStream || this.#begun !== undefined
     if (isUnsent && !isFinished) this.refusal = refuseAnswer(this.#plan, error.status, error.message)
     this.#begin()

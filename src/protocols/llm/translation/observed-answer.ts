@@ -2,6 +2,7 @@ import { clock } from '#base/clock.ts'
 import type { LlmFacts } from '#exchange/llm-facts.ts'
 import { noteFinish } from '../answer/finish-reasons.ts'
 import type { KeptAnswer } from '../answer/kept-answer.ts'
+import { noteNames } from '../answer/note-names.ts'
 import type { AnswerError, AnswerSink, AnswerUsage, Citation, StopReason } from './answer-sink.ts'
 import { STOP_REASONS } from './stop-reasons.ts'
 import type { TargetNames } from './target-names.ts'
@@ -30,8 +31,7 @@ export class ObservedAnswer implements AnswerSink {
   }
 
   start(id: string, model: string): void {
-    if (model !== '') this.#options.facts.responseModel = model
-    this.#options.facts.responseId = id || this.#options.id
+    noteNames(id || this.#options.id, model || undefined, this.#options.facts)
     this.#sink.start(id, model)
   }
 
