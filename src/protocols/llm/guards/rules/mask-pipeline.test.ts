@@ -1,4 +1,5 @@
 import { beforeAll, expect, onTestFinished, test, vi } from 'vitest'
+import { PatternScanner } from '#base/pattern/pattern-scanner.ts'
 import type { TextScanner } from '#base/pattern/text-scanner.ts'
 import { randomPattern, randomText } from '#test/support/random-pattern.ts'
 import { type SeededRandom, seededRandom } from '#test/support/seeded-random.ts'
@@ -237,4 +238,17 @@ test('what waits in one rule is searched by the next one from its own beginning'
   pipeline.push(1, 'x')
   pipeline.finish()
   expect(pipeline.take().map(({ text }) => text)).toEqual(['<masked>', 'x'])
+})
+
+test.each([
+  ['nothing is open at its end', 'ac', 0],
+  ['a match is open at its end', 'a', 1],
+])('a search is copied at the end of a text if %s', (_, text, copies) => {
+  const fork = vi.spyOn(PatternScanner.prototype, 'fork')
+  onTestFinished(() => fork.mockRestore())
+  const pipeline = new MaskPipeline(compileRules({ matches: ['ab', 'x'] }, () => {}))
+  pipeline.push(0, text)
+  pipeline.finish(true)
+  expect(fork).toHaveBeenCalledTimes(copies)
+  expect(pipeline.chains(-1).map(({ length }) => length)).toEqual([text.length, text.length])
 })

@@ -336,12 +336,10 @@ class MaskStage {
   /** @param length of the text @returns the last matches */
   #finish(length: number, keepsChains: boolean): readonly ScannedMatch[] {
     const scanner = this.#scanner
-    if (!keepsChains) {
-      scanner.finish()
-      return scanner.takeMatches()
-    }
     const matches = [...scanner.takeMatches()]
-    this.#makeChains = this.#chainsBehind(length)
+    // The end decides nothing, and the search can go on behind it.
+    if (scanner.isIdle) return matches
+    if (keepsChains) this.#makeChains = this.#chainsBehind(length)
     scanner.finish()
     return [...matches, ...scanner.takeMatches()]
   }

@@ -180,7 +180,7 @@ test('JSON has no end that another text goes on with; text instead of it has', (
 
 test('a text that goes on with text that has left is checked with it', () => {
   for (const form of ['string', 'input'] as const) {
-    const text = new SequencedText('a', [])
+    const text = new SequencedText('a', undefined)
     const begun = blockOf([SECRET], { form, text })
     begun.push('a secr')
     begun.block.end()

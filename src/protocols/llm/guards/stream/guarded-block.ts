@@ -1,7 +1,7 @@
 import type { Steps } from '#base/in-slices.ts'
 import type { Exchange } from '#exchange/exchange.ts'
 import type { TextPlace } from '../../texts/body-texts.ts'
-import type { Guard, RegexGuard } from '../guard.ts'
+import type { Guard } from '../guard.ts'
 import { ArgumentsStage } from './arguments-stage.ts'
 import { PartedStage, type WorkQueue } from './parted-stage.ts'
 import { RegexStage, type RuleObserver } from './regex-stage.ts'
@@ -55,8 +55,6 @@ export class GuardedBlock implements TextOutput<StreamPiece>, WorkQueue {
   #first: TextStage<StreamPiece> | undefined
   #services: readonly ServiceStage<StreamPiece>[] = []
   #arguments: readonly ArgumentsStage<StreamPiece>[] = []
-  /** By guard, the stages that the text goes on with if it seemed to be over. */
-  readonly #stages = new Map<RegexGuard, RegexStage<unknown> | ArgumentsStage<unknown>>()
   /** Of the text that is pushed. */
   #rest: Steps<void> | undefined
   #input = ''
@@ -77,7 +75,7 @@ export class GuardedBlock implements TextOutput<StreamPiece>, WorkQueue {
       this.#output = begun.#output
     }
     this.#first = this.#connect(begun)
-    if (kind.text !== undefined) kind.text.tail = () => this.tail
+    if (kind.text !== undefined) kind.text.block = this
   }
 
   /** Long texts go through the guards in parts. Only a service that masks sees them whole: its mask replaces a part of a whole text. */
@@ -233,17 +231,15 @@ export class GuardedBlock implements TextOutput<StreamPiece>, WorkQueue {
       return stage
     }
     const common = { guard, isFixed, stream: this.#options, mayGoOn: text !== undefined }
-    const last = begun === undefined ? undefined : begun.#stages.get(guard)
     if (form === 'arguments' || form === 'input') {
+      const last = text?.stages.get(guard)
       const stage = new ArgumentsStage(out, { ...common, begun: last instanceof ArgumentsStage ? last : undefined })
       this.#arguments = [...this.#arguments, stage]
-      this.#stages.set(guard, stage)
+      text?.stages.set(guard, stage)
       return stage
     }
-    const neighbours = text !== undefined && text.sequences.length > 0 ? text.neighboursFor(guard) : undefined
-    const stage = new RegexStage(out, { ...common, neighbours, begun: last instanceof RegexStage ? last : undefined })
+    const stage = new RegexStage(out, { ...common, neighbours: text, begun: text?.stageOf(guard) })
     text?.stages.set(guard, stage as RegexStage<unknown>)
-    this.#stages.set(guard, stage as RegexStage<unknown>)
     return stage
   }
 }

@@ -1,6 +1,5 @@
 import { Pace, type Steps } from '#base/in-slices.ts'
 import type { EventText } from '../../texts/body-texts.ts'
-import { answerPath, sequencesOf } from '../../texts/dialect-texts.ts'
 import { ALONE } from '../../texts/read-texts.ts'
 import type { GuardedFormat } from '../guarded-format.ts'
 import { hasPrefix } from './block-names.ts'
@@ -20,7 +19,6 @@ export const WORK_PER_END = 512
 /** The texts of one stream that have not ended, or may be repeated. */
 export class GuardedBlocks {
   readonly #options: BlockOptions
-  readonly #format: GuardedFormat
   readonly #blocks = new Map<string, GuardedBlock>()
   readonly #ended = new Map<string, GuardedBlock>()
   readonly #sequences: TextSequences
@@ -32,9 +30,8 @@ export class GuardedBlocks {
 
   constructor(format: GuardedFormat, options: BlockOptions) {
     this.#options = options
-    this.#format = format
     this.#blockBytes = BLOCK_BYTES * (1 + options.guards.length)
-    this.#sequences = new TextSequences(() => this.#takeLasting())
+    this.#sequences = new TextSequences(format, () => this.#takeLasting())
   }
 
   /** The services of a block cannot take more text now. */
@@ -56,17 +53,10 @@ export class GuardedBlocks {
     if (block === undefined && !this.#count()) return undefined
     const begun = block ?? this.#ended.get(key)
     const { form, place } = about
-    const text = begun?.sequenced ?? this.#textOf(about)
+    const text = begun?.sequenced ?? textOf(about)
     const made = new GuardedBlock({ key, form, isFixed: !place.canChange, text, begun }, this.#options)
     this.#blocks.set(key, made)
     return made
-  }
-
-  #textOf({ block, form, owner }: EventText): SequencedText | undefined {
-    if (block.startsWith(ALONE)) return undefined
-    const path = answerPath(this.#format, block)
-    const isText = form !== 'arguments' && form !== 'input'
-    return new SequencedText(path, isText ? sequencesOf(this.#format, path, owner) : [])
   }
 
   /** A text of a block comes. @returns false if it cannot be checked with those that are read together with it */
@@ -141,4 +131,10 @@ export class GuardedBlocks {
     this.#ended.set(key, block)
     if (this.#ended.size > MAX_ENDED) this.#ended.delete(this.#ended.keys().next().value!)
   }
+}
+
+function textOf({ block, form, owner }: EventText): SequencedText | undefined {
+  if (block.startsWith(ALONE)) return undefined
+  const isText = form !== 'arguments' && form !== 'input'
+  return new SequencedText(block, isText ? owner : undefined)
 }

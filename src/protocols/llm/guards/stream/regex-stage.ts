@@ -13,11 +13,11 @@ export interface StageBefore {
 /** The stages of the same guard for texts that are read together with that of a stage. */
 export interface StageNeighbours {
   /** For the text before, in each sequence that has one. */
-  before(): readonly StageBefore[]
+  before(guard: RegexGuard): readonly StageBefore[]
   /** There are texts behind. */
   readonly isFollowed: boolean
   /** For the texts behind. */
-  after(): readonly Pick<RegexStage<unknown>, 'markStale' | 'catchUp'>[]
+  after(guard: RegexGuard): readonly Pick<RegexStage<unknown>, 'markStale' | 'catchUp'>[]
 }
 
 export interface RegexStageOptions {
@@ -108,7 +108,7 @@ export class RegexStage<Tag> implements TextStage<Tag> {
     if (!this.#isLong) this.#keepHead(text)
     this.#pipeline.push(0, text)
     this.#forward()
-    if (this.#options.neighbours?.isFollowed === true) this.#markAfter()
+    this.#markAfter()
   }
 
   finish(): void {
@@ -120,18 +120,13 @@ export class RegexStage<Tag> implements TextStage<Tag> {
     this.#forward()
     if (this.#isRefused) return
     this.#out.finish()
-    for (const stage of this.#options.neighbours?.after() ?? NO_STAGES) stage.catchUp()
+    for (const stage of this.#after) stage.catchUp()
     this.#checkEnd()
   }
 
   /** How the search goes on behind the text in a sequence. Undefined: there is no text. */
   chains(sequence: string): RuleChains | undefined {
-    if (!this.#hasText) {
-      return this.#options.neighbours
-        ?.before()
-        .find((before) => before.sequence === sequence)
-        ?.stage.chains(sequence)
-    }
+    if (!this.#hasText) return this.#before.find((before) => before.sequence === sequence)?.stage.chains(sequence)
     if (this.#isStale) this.#checkAgain()
     return this.#endedPipeline().chains(this.#behind.get(sequence) ?? -1)
   }
@@ -144,7 +139,7 @@ export class RegexStage<Tag> implements TextStage<Tag> {
   }
 
   #markAfter(): void {
-    for (const stage of this.#options.neighbours?.after() ?? NO_STAGES) stage.markStale()
+    for (const stage of this.#after) stage.markStale()
   }
 
   /** The text before is over. */
@@ -157,6 +152,16 @@ export class RegexStage<Tag> implements TextStage<Tag> {
   endSequence(sequence: string): void {
     this.#lastOf.add(sequence)
     this.#checkEnd()
+  }
+
+  get #before(): readonly StageBefore[] {
+    const { neighbours, guard } = this.#options
+    return neighbours?.before(guard) ?? []
+  }
+
+  get #after(): ReturnType<StageNeighbours['after']> {
+    const { neighbours, guard } = this.#options
+    return neighbours?.isFollowed === true ? neighbours.after(guard) : []
   }
 
   get #keepsChains(): boolean {
@@ -173,7 +178,7 @@ export class RegexStage<Tag> implements TextStage<Tag> {
   #chainsBefore(): readonly RuleChains[] {
     const found: RuleChains[] = []
     const behind = new Map<string, number>()
-    for (const { stage, sequence } of this.#options.neighbours?.before() ?? []) {
+    for (const { stage, sequence } of this.#before) {
       const chains = stage.chains(sequence)
       if (chains === undefined) continue
       if (!found.includes(chains)) found.push(chains)
@@ -276,5 +281,3 @@ export class RegexStage<Tag> implements TextStage<Tag> {
     stream.refuse(refuseByGuard(guard, why))
   }
 }
-
-const NO_STAGES: ReturnType<StageNeighbours['after']> = []

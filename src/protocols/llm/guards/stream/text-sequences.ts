@@ -1,6 +1,8 @@
-import { compareTexts } from '../../texts/read-together.ts'
+import { answerPath, sequencesOf } from '../../texts/dialect-texts.ts'
+import { type AnswerFormat, compareTexts, type TextOwner } from '../../texts/read-together.ts'
 import type { RegexGuard } from '../guard.ts'
-import type { RegexStage, StageBefore, StageNeighbours } from './regex-stage.ts'
+import type { ArgumentsStage } from './arguments-stage.ts'
+import { RegexStage, type StageBefore, type StageNeighbours } from './regex-stage.ts'
 
 /** More texts before the last one of a sequence are forgotten: no text comes before them. */
 const MAX_TEXTS = 16
@@ -8,92 +10,120 @@ const MAX_TEXTS = 16
 /** The sequences of few texts, such as those of one item, that are remembered. */
 const MAX_SEQUENCES = 64
 
-const NONE: ReturnType<StageNeighbours['after']> = []
-
-/** A text of a stream, and the texts around it in the sequences that it belongs to. */
-export class SequencedText {
+/** The place of a text in a sequence. */
+interface Link {
+  readonly sequence: string
   /** Where the text is in a whole answer. */
   readonly path: string
-  readonly sequences: readonly string[]
-  /** The stages of its guards. */
-  readonly stages = new Map<RegexGuard, RegexStage<unknown>>()
-  readonly before = new Map<string, SequencedText>()
-  readonly after = new Map<string, SequencedText>()
+  readonly text: SequencedText
+  before: Link | undefined
+  after: Link | undefined
+}
+
+/** A text of a stream, and the texts around it in the sequences that it belongs to. */
+export class SequencedText implements StageNeighbours {
+  /** What names it in events. */
+  readonly key: string
+  /** Undefined: it is read alone. */
+  readonly owner: TextOwner | undefined
+  /** Those of its guards. */
+  readonly stages = new Map<RegexGuard, RegexStage<unknown> | ArgumentsStage<unknown>>()
+  /** Empty as long as it is the only text. */
+  links: readonly Link[] = []
   isEntered = false
   /** A later text is checked without it. */
   isForgotten = false
-  /** The end of what has left of it. */
-  tail: () => string = () => ''
+  /** Its last block. */
+  block: { readonly tail: string } | undefined
 
-  constructor(path: string, sequences: readonly string[]) {
-    this.path = path
-    this.sequences = sequences
+  constructor(key: string, owner: TextOwner | undefined) {
+    this.key = key
+    this.owner = owner
   }
 
   /** The end of what has left before the text. */
   get tailBefore(): string {
-    const [before] = this.before.values()
-    return before?.tail() ?? ''
+    const link = this.links.find(({ before }) => before !== undefined)
+    return link?.before?.text.block?.tail ?? ''
   }
 
-  neighboursFor(guard: RegexGuard): StageNeighbours {
-    const { after } = this
-    return {
-      get isFollowed() {
-        return after.size > 0
-      },
-      before: () => {
-        const found: StageBefore[] = []
-        for (const [sequence, { stages }] of this.before) {
-          const stage = stages.get(guard)
-          if (stage !== undefined) found.push({ sequence, stage })
-        }
-        return found
-      },
-      after: () => {
-        if (this.after.size === 0) return NONE
-        const texts = new Set(this.after.values())
-        return Array.from(texts, ({ stages }) => stages.get(guard)).filter((stage) => stage !== undefined)
-      },
-    }
+  get isFollowed(): boolean {
+    return this.links.some(({ after }) => after !== undefined)
+  }
+
+  before(guard: RegexGuard): readonly StageBefore[] {
+    return this.links.flatMap(({ sequence, before }) => {
+      const stage = before?.text.stageOf(guard)
+      return stage === undefined ? [] : { sequence, stage }
+    })
+  }
+
+  after(guard: RegexGuard): readonly RegexStage<unknown>[] {
+    const texts = new Set(this.links.map(({ after }) => after?.text))
+    return Array.from(texts, (text) => text?.stageOf(guard)).filter((stage) => stage !== undefined)
+  }
+
+  stageOf(guard: RegexGuard): RegexStage<unknown> | undefined {
+    const stage = this.stages.get(guard)
+    return stage instanceof RegexStage ? stage : undefined
   }
 }
 
 interface Sequence {
-  readonly texts: SequencedText[]
+  readonly links: Link[]
   /** Its first texts are forgotten. */
   isCut: boolean
 }
 
 /** The texts of a stream that are read together, in the order in which a client reads them. */
 export class TextSequences {
+  readonly #format: AnswerFormat
   readonly #sequences = new Map<string, Sequence>()
+  /** Most streams have no other text: it gets its place when the second one begins. */
+  #first: SequencedText | undefined
   readonly #take: () => boolean
 
   /** @param take room for one more sequence that lasts */
-  constructor(take: () => boolean) {
+  constructor(format: AnswerFormat, take: () => boolean) {
+    this.#format = format
     this.#take = take
   }
 
   /** The text begins. @returns false if it cannot be checked: there is no room, or it comes before texts that are forgotten */
   enter(text: SequencedText): boolean {
     text.isEntered = true
-    return text.sequences.every((name) => {
-      const sequence = this.#sequenceOf(name)
-      return sequence !== undefined && insert(text, name, sequence)
-    })
+    if (this.#first === undefined) {
+      this.#first = text
+      return true
+    }
+    return this.#place(this.#first) && this.#place(text)
   }
 
   /** No text follows in all sequences, or in those of a choice. */
   end(prefix: string): void {
-    for (const [name, { texts }] of this.#sequences) {
+    for (const [name, { links }] of this.#sequences) {
       if (!`${name}.`.startsWith(prefix)) continue
-      for (const stage of texts.at(-1)?.stages.values() ?? []) stage.endSequence(name)
+      for (const stage of links.at(-1)?.text.stages.values() ?? []) {
+        if (stage instanceof RegexStage) stage.endSequence(name)
+      }
     }
   }
 
   drop(): void {
+    this.#first = undefined
     this.#sequences.clear()
+  }
+
+  #place(text: SequencedText): boolean {
+    const { key, owner, links } = text
+    if (owner === undefined || links.length > 0) return true
+    const path = answerPath(this.#format, key)
+    const linkIn = (sequence: string): Link => ({ sequence, path, text, before: undefined, after: undefined })
+    text.links = sequencesOf(this.#format, path, owner).map(linkIn)
+    return text.links.every((link) => {
+      const sequence = this.#sequenceOf(link.sequence)
+      return sequence !== undefined && insert(link, sequence)
+    })
   }
 
   #sequenceOf(name: string): Sequence | undefined {
@@ -101,7 +131,7 @@ export class TextSequences {
     // The last one that was used is the last one of the map.
     if (known !== undefined) this.#sequences.delete(name)
     else if (this.#sequences.size >= MAX_SEQUENCES && !this.#makeRoom()) return undefined
-    const sequence = known ?? { texts: [], isCut: false }
+    const sequence = known ?? { links: [], isCut: false }
     this.#sequences.set(name, sequence)
     return sequence
   }
@@ -115,24 +145,20 @@ export class TextSequences {
   }
 }
 
-function insert(text: SequencedText, name: string, sequence: Sequence): boolean {
-  const { texts } = sequence
-  let at = texts.length
-  while (at > 0 && compareTexts(text.path, texts[at - 1]!.path) < 0) at--
+function insert(link: Link, sequence: Sequence): boolean {
+  const { links } = sequence
+  let at = links.length
+  while (at > 0 && compareTexts(link.path, links[at - 1]!.path) < 0) at--
   if (at === 0 && sequence.isCut) return false
-  const [before, after] = [texts[at - 1], texts[at]]
-  texts.splice(at, 0, text)
-  if (before !== undefined) {
-    before.after.set(name, text)
-    text.before.set(name, before)
-  }
-  if (after !== undefined) {
-    after.before.set(name, text)
-    text.after.set(name, after)
-  }
-  if (texts.length <= MAX_TEXTS) return true
-  texts.shift()!.isForgotten = true
-  texts[0]!.before.delete(name)
+  const [before, after] = [links[at - 1], links[at]]
+  links.splice(at, 0, link)
+  link.before = before
+  link.after = after
+  if (before !== undefined) before.after = link
+  if (after !== undefined) after.before = link
+  if (links.length <= MAX_TEXTS) return true
+  links.shift()!.text.isForgotten = true
+  links[0]!.before = undefined
   sequence.isCut = true
   return true
 }
