@@ -97,3 +97,69 @@ test('an error that cannot be decoded stays what its filter makes of it', () => 
   expect([collector.text, answer.refusal]).toEqual(['', undefined])
   expect(answer.failure?.detail).toBe("the provider's response is unusable: of the filter")
 })
+
+/** An answer for a filter with these members; an answer with `!` cannot be decoded. */
+function decodedFor(members: Partial<AnswerFilter>, refusal = true) {
+  const inner = new Collector()
+  const filter: AnswerFilter = { changesLength: false, into: () => inner, ...members }
+  const { claim } = roomFor(0)
+  const answer = new DecodedAnswer(filter, {
+    ...{ coding: 'x', claim, maxBytes: 100, refusal: refusal ? REFUSAL : undefined },
+    decode: (_, bytes) => (bytes.includes(0x21) ? undefined : bytes),
+  })
+  const client = new Collector()
+  const sink = answer.into(client)
+  const push = (text: string) => sink.bytes(Buffer.from(text), 0, text.length)
+  return { answer, inner, client, sink, push }
+}
+
+test.each([
+  [undefined, undefined, true],
+  [true, undefined, true],
+  [true, true, true],
+  [false, false, true],
+  [undefined, true, false],
+  [false, true, false],
+])('whole: %j, may refuse: %j; the decoded answer is needed whole: %j', (whole, mayRefuse, isWhole) => {
+  const { answer } = decodedFor({ ...(whole === undefined ? {} : { whole }), ...(mayRefuse ? { mayRefuse } : {}) })
+  expect([answer.whole, answer.mayRefuse]).toEqual([isWhole, true])
+})
+
+test('an answer is judged until the filter has begun', () => {
+  let begin = () => {}
+  const whenBegun = (begun: () => void) => {
+    begin = begun
+  }
+  const { answer, sink, push } = decodedFor({ whenBegun })
+  const begun: boolean[] = []
+  answer.whenBegun(() => begun.push(answer.isJudging))
+  push('a')
+  sink.end()
+  expect([answer.isJudging, begun]).toEqual([true, []])
+  begin()
+  expect([answer.isJudging, begun]).toEqual([false, [false]])
+})
+
+test('a filter that tells nothing of its beginning is used as well', () => {
+  let cancel: (() => void) | undefined
+  const { answer, inner, sink, push } = decodedFor({
+    whenOver: (given) => {
+      cancel = given
+    },
+  })
+  const cancelled = () => {}
+  answer.whenOver(cancelled)
+  expect(cancel).toBe(cancelled)
+  push('a')
+  sink.end()
+  expect([inner.text, inner.ended, answer.isJudging]).toEqual(['a', 1, true])
+})
+
+test.each([true, false])('an answer that cannot be decoded is judged; it has a refusal: %j', (hasRefusal) => {
+  const { answer, inner, client, sink, push } = decodedFor({}, hasRefusal)
+  push('a!')
+  sink.end()
+  expect([answer.isJudging, answer.refusal]).toEqual([false, hasRefusal ? REFUSAL : undefined])
+  // With a refusal, nothing has to be made of an empty body.
+  expect([inner.ended, client.ended]).toEqual(hasRefusal ? [0, 1] : [1, 0])
+})
