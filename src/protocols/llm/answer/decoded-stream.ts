@@ -19,7 +19,6 @@ export class DecodedStream implements AnswerFilter {
   readonly #options: DecodedStreamOptions
   #isDamaged = false
   #hasBegun = false
-  #begun: (() => void) | undefined
   #cancel: (() => void) | undefined
   whenBegun?: (begun: () => void) => void
 
@@ -67,10 +66,9 @@ export class DecodedStream implements AnswerFilter {
   }
 
   #register(begun: () => void): void {
-    this.#begun = begun
     this.#filter.whenBegun!(() => {
       this.#hasBegun = !this.#isDamaged
-      this.#begun?.()
+      begun()
     })
   }
 }

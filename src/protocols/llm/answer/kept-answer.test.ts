@@ -29,6 +29,23 @@ test.each([
   expect(kept.toolCalls).toEqual([{ id: 'i', name: 'n', arguments: value }])
 })
 
+test('arguments that are a value stay one', () => {
+  for (const value of [{ city: 'Oslo' }, [1], 7, null]) {
+    const kept = new KeptAnswer(ALL, 100)
+    kept.beginCall(0, 'i', 'n')
+    kept.setArguments(0, value)
+    kept.addArguments(0, 'more')
+    expect([kept.maxLength, kept.toolCalls]).toEqual([100, [{ id: 'i', name: 'n', arguments: value }]])
+  }
+})
+
+test('a text that is empty so far needs no memory', () => {
+  const kept = new KeptAnswer(ALL, 100)
+  for (const key of [0, 1, 2]) kept.addText(key, '')
+  kept.addText(3, 'a'.repeat(50))
+  expect(kept.completion).toEqual(['a'.repeat(36)])
+})
+
 test('values other than text are omitted', () => {
   const kept = new KeptAnswer(ALL, 10_000)
   for (const part of [undefined, null, 7, {}, '']) kept.addText(0, part)

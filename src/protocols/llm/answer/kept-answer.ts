@@ -83,7 +83,7 @@ export class KeptAnswer implements LlmAnswer {
   }
 
   #take(part: string): string {
-    const taken = part.length <= this.#left ? part : part.slice(0, this.#left)
+    const taken = part.slice(0, this.#left)
     return this.#charge(taken.length) ? taken : ''
   }
 

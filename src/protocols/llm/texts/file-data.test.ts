@@ -73,6 +73,24 @@ function utf32(text: string): Buffer {
   return Buffer.from(Uint32Array.from([...`\ufeff${text}`].map((sign) => sign.codePointAt(0)!)).buffer)
 }
 
+test.each([
+  ['\0a\0b', 'ab\n\0a\0b'],
+  ['\0a\0bc', 'ab\ufffd\n\0a\0bc'],
+  ['\0a\0', '\0a\0'],
+  ['\0abc', '\0abc'],
+  ['\0\0\0a', 'a\n\0\0\0a'],
+  ['a\0b\0', 'ab\na\0b\0'],
+  ['a\0bc', 'a\0bc'],
+  ['ab\0\0', 'ab\0\0'],
+  ['\0\0b\0', '\u6200\n\0\0b\0'],
+  ['\xfea\0b', '\ufffda\0b\n\xfea\0b'],
+  ['a\xff\0b', 'a\ufffd\0b\na\xff\0b'],
+  ['\xffa\0b', '\ufffda\0b\n\xffa\0b'],
+  ['a\xfe\0b', 'a\ufffd\0b\na\xfe\0b'],
+])('the bytes %j as a text', (bytes, text) => {
+  expect(readTextFile(base64Of(bytes, 'latin1'), 'text/plain')).toMatchObject({ text })
+})
+
 test('a text in Latin-1 is read with its letters', () => {
   for (const mediaType of ['text/plain', undefined]) {
     const file = readTextFile(base64Of('no caf\u00e9 today', 'latin1'), mediaType)
