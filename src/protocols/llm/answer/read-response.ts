@@ -51,9 +51,9 @@ export interface ReadingTools {
  */
 export function observeResponse(plan: ResponsePlan, exchange: Exchange, tools: ReadingTools): AnswerFilter | undefined {
   const { guards, kept } = plan
-  const { response } = exchange
-  if (response !== undefined && !isSuccess(response)) sentSecret(exchange)?.hideInHead(response)
-  if (response === undefined || !isGuarded(response, guards)) return readResponse(plan, exchange, tools)
+  const response = exchange.response!
+  if (!isSuccess(response)) sentSecret(exchange)?.hideInHead(response)
+  if (!isGuarded(response, guards)) return readResponse(plan, exchange, tools)
   // What expressions read is what the client gets.
   kept?.areValidFor(tools.claim)
   const coding = plan.translation === undefined ? codingOf(response) : undefined
@@ -76,8 +76,9 @@ function isGuarded(response: Head, guards: readonly Guard[]): boolean {
 const UNREADABLE_CODING = 'unknown or damaged content coding'
 
 function readResponse(plan: ResponsePlan, exchange: Exchange, tools: ReadingTools): AnswerFilter | undefined {
-  const { llm: facts, response } = exchange
-  if (facts === undefined || response === undefined) return undefined
+  const { llm: facts } = exchange
+  if (facts === undefined) return undefined
+  const response = exchange.response!
   const { claim } = tools
   const { kept, maxBytes, account, native } = plan
   kept?.areValidFor(claim)
@@ -113,8 +114,8 @@ export function observeError(
   tools: ReadingTools,
   maxBytes: number,
 ): AnswerFilter | undefined {
-  const { response } = exchange
-  if (response === undefined || response.status < 400) return undefined
+  const response = exchange.response!
+  if (response.status < 400) return undefined
   const { claim } = tools
   const coding = codingOf(response)
   const isStream = isAnyStream(response)
