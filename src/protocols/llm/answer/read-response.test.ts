@@ -279,6 +279,17 @@ test('error answers and route types without facts are not touched', () => {
   expect(pass('data: x', { type: 'MessagesTokenCount' }).text).toBe('data: x')
 })
 
+test.each([
+  [200, 'sk-0123456789'],
+  [299, 'sk-0123456789'],
+  [401, '<redacted>'],
+  [302, '<redacted>'],
+])('the head of an answer with the status %i shows the credential of the gateway as %s', (status, shown) => {
+  const headers = { 'x-key': 'sk-0123456789' }
+  const { exchange } = pass('{}', { status, contentType: JSON_TYPE, headers, credential: 'Bearer sk-0123456789' })
+  expect(exchange.response!.joined('x-key')).toBe(shown)
+})
+
 test('a block beyond the limit passes unread, the next one is read again', () => {
   const large = `data: {"choices":[{"delta":"${'x'.repeat(3 * 1024 * 1024)}"}]}\n\n`
   const { text, facts } = pass(large + USAGE + DONE, { cuts: [1_000_000, 1_500_000, 10], hidesUsage: true })
