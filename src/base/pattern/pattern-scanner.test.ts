@@ -152,6 +152,72 @@ test('a match that is longer than what may be held is told when it is complete',
   expect(scanned(either, { limit: 8 }, ['a', 'bbbbbbbb', 'bbb', 'END'])).toMatchObject({ overran: true })
 })
 
+test('the end of a match whose beginning has left is held until it is complete', () => {
+  const random = seededRandom(16)
+  const limit = 32
+  const rounds = sampleSize(40, 400)
+  for (let round = 0; round < rounds; round++) {
+    const subject = automaton(
+      random.pick(['BEGIN(?s:.)*END', 'BEGIN[^z]*?END\\b', 'B[A-Z]+N(?s:.)*(?:END|FIN)$', 'x|BEGIN[^z]*END']),
+    )
+    const inside = Array.from({ length: 40 + random.below(80) }, () => random.pick(['a', 'b ', 'x', '12', '\n'])).join(
+      '',
+    )
+    const before = random.pick(['', 'Look: ', 'x x ', 'a'.repeat(40)])
+    const complete = `${before}BEGIN${inside}END`
+    const scanner = new PatternScanner(subject, { limit })
+    let settled = 0
+    for (const piece of [...random.pieces(complete, 5), '']) {
+      // The last piece may be the end.
+      if (piece === '') scanner.finish()
+      else scanner.push(piece)
+      if (scanner.overran) break
+      settled = scanner.settled
+    }
+    const about = `${subject.program.prefix} in ${JSON.stringify(complete)}: ${settled}`
+    if (scanner.overran && settled > complete.length - limit) expect.fail(`the end has left: ${about}`)
+  }
+})
+
+test.each<[pattern: string, pieces: string[], settled: number[], matches: string]>([
+  // As long as the match is open.
+  ['BEGIN.*END', ['BEGIN', '123456', '7', '8\n', 'x'], [0, 3, 4, 14, 15], ''],
+  // It was open to the end.
+  ['BEGIN.*END', ['BEGIN123456'], [3], ''],
+  // Other matches within what is held leave with it.
+  ['BEGIN.*END|x+', ['BEGIN1xx45xx89', '0', 'x\n'], [6, 7, 17], '6-8,10-12,15-16'],
+])('of %s in %j, what is open stays: %j', (source, pieces, settled, matches) => {
+  const scanner = new PatternScanner(automaton(source), { limit: 8 })
+  const found: ScannedMatch[] = []
+  for (const [at, piece] of pieces.entries()) {
+    scanner.push(piece)
+    expect(scanner.settled).toBe(settled[at])
+    const taken = scanner.takeMatches()
+    expect(taken.every(({ start, end }) => start < end && end <= scanner.settled)).toBe(true)
+    found.push(...taken)
+  }
+  scanner.finish()
+  expect(scanner).toMatchObject({ overran: false, settled: pieces.join('').length })
+  expect(described([...found, ...scanner.takeMatches()])).toBe(matches)
+})
+
+test('searches do not agree while one of them holds a match', () => {
+  const subject = automaton('BEGIN.*END|x+')
+  const scanners = ['1x3', '123'].map((end) => {
+    const scanner = new PatternScanner(subject, { limit: 8 })
+    scanner.push(`BEGIN-----${end}45`)
+    scanner.takeMatches()
+    return scanner
+  })
+  const [one, other] = scanners as [PatternScanner, PatternScanner]
+  expect([one.settled, other.settled]).toEqual([7, 7])
+  expect([one.agreesWith(other, 0), other.agreesWith(one, 0), other.agreesWith(other.fork(), 0)]).toEqual([
+    false,
+    false,
+    true,
+  ])
+})
+
 test('text that is let go ends before no combining mark, and within no surrogate pair', () => {
   const bounded = automaton('.{300}x')
   for (const [character, limit, held] of [

@@ -46,7 +46,7 @@ export class PatternScanner implements TextScanner {
   /** The match whose beginning was reported, and up to where. -1: none. */
   #reportedStart = -1
   #reportedEnd = -1
-  /** Threads that began in text that is settled now: if one matches, the text has left unmasked. */
+  /** Threads that began in text that is settled now: if one matches, the text has left unmasked. As long as they live, the last text is held. */
   #watched: State | undefined
   #found: ScannedMatch[] = []
   #finished = false
@@ -88,9 +88,17 @@ export class PatternScanner implements TextScanner {
   }
 
   takeMatches(): readonly ScannedMatch[] {
+    const { settled } = this
     const found = this.#found
     if (found.length > 0) this.#found = []
+    if (found.length === 0 || found.at(-1)!.end <= settled) return found
+    for (const { start, end, continues } of found) {
+      if (end > settled)
+        this.#found.push({ start: Math.max(start, settled), end, continues: continues || start < settled })
+    }
     return found
+      .filter(({ start }) => start < settled)
+      .map((match) => ({ ...match, end: Math.min(match.end, settled) }))
   }
 
   fork(): PatternScanner {
@@ -118,6 +126,8 @@ export class PatternScanner implements TextScanner {
     return (
       this.#state === other.#state &&
       this.#watched === other.#watched &&
+      this.#found.length === 0 &&
+      other.#found.length === 0 &&
       this.overran === other.overran &&
       this.settled === other.settled + shift &&
       this.#at === other.#at + shift &&
@@ -317,16 +327,18 @@ export class PatternScanner implements TextScanner {
   }
 
   #settle(): void {
-    const certain = this.#settleCertain()
+    let certain = this.#settleCertain()
     // Half a character after the last read one waits in any case, beside what is held.
     const read = this.#at - this.#base
     const text = read < this.#text.length ? this.#text.slice(0, read) : this.#text
-    const settledAtLeast = this.#base + cutForLimit(text, certain - this.#base, this.#options.limit)
-    this.settled = certain
-    while (this.settled < settledAtLeast) {
-      this.#giveUp(settledAtLeast)
-      this.settled = this.#settleCertain()
+    const from = this.#watched === undefined ? certain : this.settled
+    const cut = this.#base + cutForLimit(text, from - this.#base, this.#options.limit)
+    while (certain < cut) {
+      this.#giveUp(cut)
+      certain = this.#settleCertain()
     }
+    // The end of a match whose beginning has left does not leave.
+    this.settled = this.#watched === undefined ? certain : Math.min(certain, cut)
   }
 
   /** Reports a match that has certainly begun. Returns the position before which nothing can change any more. */

@@ -75,6 +75,13 @@ test.each<[what: string, matches: string[], texts: string[], masked: string[] | 
   ['what an earlier rule has left', ['b', 'a<masked>c'], ['ab', 'c'], undefined],
   ['what an earlier rule has masked', ['b', 'abc'], ['ab', 'c'], ['a<masked>', 'c']],
   ['matches from the beginning of the first text on', ['aa'], ['aaa', 'aa'], undefined],
+  [
+    'matches within a text that is open for too long',
+    ['BEGIN(?s:.)*END|x+'],
+    [`BEGIN${'-'.repeat(300)}x1x`, 'xx2x', `${'-'.repeat(300)}x`],
+    [`BEGIN${'-'.repeat(300)}<masked>1<masked>`, '<masked>2<masked>', `${'-'.repeat(300)}<masked>`],
+  ],
+  ['a match that is open for too long', ['BEGIN(?s:.)*END|x+'], [`BEGIN${'-'.repeat(300)}x1x`, 'xx', 'END'], undefined],
 ])('%s', (_, matches, texts, masked) => {
   const rules = rulesOf({ matches })
   for (let longest = 1; longest < 4; longest++) {

@@ -188,6 +188,31 @@ test('a match that is too long to hold is told', () => {
   expect(pipeline.overran).toBe(true)
 })
 
+test('the last 256 characters of a match that is too long to hold do not leave', () => {
+  const random = seededRandom(17)
+  const rules = compileRules({ matches: ['zz+', 'BEGIN(?s:.)*END', 'q+'] }, () => {})
+  for (let round = 0; round < 20; round++) {
+    const begin = `zzz q BEGIN ${'q \n'.repeat(100 + random.below(200))}`
+    const pieces = random.pieces(`${begin}${'#'.repeat(253)}END`, 40)
+    const pipeline = new MaskPipeline(rules)
+    let out = ''
+    for (const piece of pieces) {
+      pipeline.push(0, piece)
+      if (!pipeline.overran) for (const { text } of pipeline.take()) out += text
+    }
+    pipeline.finish()
+    expect(pipeline.overran).toBe(true)
+    expect(out).toMatch(/^<masked> <masked> BEGIN (?:<masked>| |\n)+$/)
+  }
+})
+
+test('what is held of a match that is too long leaves when the text is over', () => {
+  const rules = compileRules({ matches: ['BEGIN(?s:.)*END', 'q+'] }, () => {})
+  const text = `BEGIN ${'qx\n'.repeat(200)}`
+  const pieces = seededRandom(18).pieces(text, 20)
+  expect(maskPieces(rules, pieces)).toBe(text.replaceAll('q', '<masked>'))
+})
+
 test('words in which no match begins go through no scanner', () => {
   const rules = compileRules(
     { matches: ['sk-\\d+'], builtins: ['Ssn', 'CreditCard', 'PhoneNumber', 'CaSin'] },

@@ -162,6 +162,14 @@ test('a match that is longer than what may be held ends the stream', () => {
   expect(text).not.toContain('[DONE]')
 })
 
+test.each(['end', 'ene'])('the last 256 characters of such a match leave only if it does not end: %s', (last) => {
+  const guards = [guard({ matches: ['begin(?s:.*)end', 'x+'] })]
+  const text = `begin ${'xy '.repeat(120)}${'#'.repeat(253)}${last}`
+  const { write, read } = DIALECTS.Completions
+  const shown = read(run(write(text.match(/.{1,7}/g)!), { guards }).text)
+  expect(shown).toBe(text.slice(0, last === 'end' ? 364 : undefined).replaceAll('x', '<masked>'))
+})
+
 test('a stream that would hold too much is refused', () => {
   const guards = [guard({ matches: ['a[^z]{0,1000}z'] })]
   // An event each that stays open, because its last letter could begin a match.
