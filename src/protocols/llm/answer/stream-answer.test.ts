@@ -94,6 +94,7 @@ const errors: [type: RouteType, body: string, errorType: string, unhealthy: bool
   ['Responses', data({ sequence_number: 3, error: { code: 'x' } }), 'x', true],
   ['Responses', event('response.failed', { response: { error: { code: 'server_error' } } }), 'server_error', true],
   ['Responses', event('response.failed', { response: { error: { code: 'invalid_prompt' } } }), 'invalid_prompt', false],
+  ['Responses', event('response.failed', { response: {} }), 'error', true],
   [
     'Responses',
     event('response.failed', { response: { output, error: { code: 'server_error' } } }),
@@ -117,6 +118,7 @@ for (const [type, body, errorType, unhealthy] of errors) {
         expect(collector.ended).toBe(1)
         expect([facts.errorType, failure?.unhealthy]).toEqual([errorType, unhealthy])
         expect(failure?.detail).toBe(`the provider's response failed: ${errorType}`)
+        if (errorType === 'error') expect(failure?.status).toBe(500)
       }
     }
   })
