@@ -51,6 +51,8 @@ export const COLLECTIONS: Readonly<Record<string, Filled | PeerFilled>> = {
     flood: 'src/protocols/llm/completions/form-change.test.ts',
   },
   'protocols/llm/guards/ask-service asked': 'work',
+  'protocols/llm/guards/broken-arguments pieces': 'message',
+  'protocols/llm/guards/broken-arguments texts': 'message',
   'protocols/llm/guards/many-texts #open': 'message',
   'protocols/llm/guards/many-texts #parts': 'message',
   'protocols/llm/guards/run-guards together': 'configuration',

@@ -1,35 +1,132 @@
 import type { Pace, Steps } from '#base/in-slices.ts'
 import type { RegexGuard } from './guard.ts'
 import { GuardedText } from './guarded-text.ts'
-import { ArgumentsStage } from './stream/arguments-stage.ts'
+import type { ChangeableText } from './spread-mask.ts'
+import { type ArgumentChecks, type ArgumentPiece, ArgumentsStage } from './stream/arguments-stage.ts'
+import { RegexChecks } from './stream/regex-checks.ts'
+import type { TextOutput, TextStage } from './stream/text-stage.ts'
 
 /** So much is checked at a time, in UTF-16 units. */
 const PART_LENGTH = 256
 /** The work for a text besides that for its characters. */
 const WORK_PER_TEXT = 32
 
+type Piece = ArgumentPiece<undefined>
+
 /** Arguments in an answer that are no JSON, or not complete. They are checked as in a stream. */
 export class BrokenArguments extends GuardedText {
   /** Yields between parts. @returns whether all that matches has been masked */
   *maskAll(guard: RegexGuard, pace: Pace): Steps<boolean> {
-    const passed: string[] = []
     let isRefused = false
-    const out = {
-      text: (_: undefined, text: string) => void passed.push(text),
-      finish() {},
-    }
     const refuse = () => {
       isRefused = true
     }
     const stream = { refuse, noted() {} }
-    const stage = new ArgumentsStage<undefined>(out, { guard, isFixed: !this.canChange, stream, isBroken: true })
+    const options = { guard, isFixed: !this.canChange, stream, isBroken: true }
+    const passed = yield* this.#passThrough(
+      (checked) => new RegexChecks(checked, options),
+      pace,
+      () => isRefused,
+    )
+    if (!isRefused) this.text = passed.join('')
+    return !isRefused
+  }
+
+  /** Each string, and what is no JSON, as services see them. Yields between parts. */
+  *strings(pace: Pace): Steps<ArgumentStrings> {
+    let strings: ArgumentStrings | undefined
+    const build = (checked: TextOutput<Piece>) => {
+      strings = new ArgumentStrings(checked, this.canChange)
+      return strings
+    }
+    const passed = yield* this.#passThrough(build, pace)
+    strings!.passed = passed
+    return strings!
+  }
+
+  *#passThrough(
+    build: (checked: TextOutput<Piece>) => ArgumentChecks<undefined>,
+    pace: Pace,
+    isOver = () => false,
+  ): Steps<readonly string[]> {
+    const passed: string[] = []
+    const out = {
+      text: (_: undefined, text: string) => void passed.push(text),
+      finish() {},
+    }
+    const stage = new ArgumentsStage<undefined>(out, build)
     const { text } = this
-    for (let at = 0; at < text.length && !isRefused; at += PART_LENGTH) {
+    for (let at = 0; at < text.length && !isOver(); at += PART_LENGTH) {
       stage.text(undefined, text.slice(at, at + PART_LENGTH))
       if (pace.after(WORK_PER_TEXT + PART_LENGTH)) yield
     }
     stage.finish()
-    if (!isRefused) this.text = passed.join('')
-    return !isRefused
+    return passed
+  }
+}
+
+/** A string, or what is no JSON. */
+class ArgumentString implements ChangeableText {
+  readonly pieces: Piece[] = []
+  readonly #canChange: boolean
+  text = ''
+
+  constructor(canChange: boolean) {
+    this.#canChange = canChange
+  }
+
+  /** An empty string has no place for a mask. */
+  get canChange(): boolean {
+    return this.#canChange && this.pieces.length > 0
+  }
+}
+
+/** The strings of arguments that are no JSON, and what is none. */
+export class ArgumentStrings implements ArgumentChecks<undefined> {
+  readonly #checked: TextOutput<Piece>
+  readonly #canChange: boolean
+  readonly texts: ArgumentString[] = []
+  /** The arguments, as far as they have passed. */
+  passed: readonly string[] = []
+
+  constructor(checked: TextOutput<Piece>, canChange: boolean) {
+    this.#checked = checked
+    this.#canChange = canChange
+  }
+
+  string(isKey: boolean): TextStage<Piece> {
+    return this.#collect(!isKey && this.#canChange)
+  }
+
+  text(): TextStage<Piece> {
+    return this.#collect(this.#canChange)
+  }
+
+  left(): void {}
+
+  finish(): void {}
+
+  /** The arguments with the strings as they are now. Yields between strings. */
+  *write(pace: Pace): Steps<string> {
+    for (const { pieces, text } of this.texts) {
+      if (pace.after(WORK_PER_TEXT + text.length)) yield
+      const isSame = text === pieces.map((piece) => piece.text).join('')
+      for (const [at, piece] of pieces.entries()) {
+        this.#checked.text(piece, isSame ? piece.text : at === 0 ? text : '')
+      }
+    }
+    return this.passed.join('')
+  }
+
+  #collect(canChange: boolean): TextStage<Piece> {
+    const string = new ArgumentString(canChange)
+    this.texts.push(string)
+    return {
+      text(piece, text) {
+        string.pieces.push(piece)
+        string.text += text
+      },
+      finish() {},
+    }
   }
 }

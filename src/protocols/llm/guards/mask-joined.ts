@@ -3,7 +3,7 @@ import type { GuardedText } from './guarded-text.ts'
 import { type ChangeableText, type Joining, joinInSteps, spreadMask } from './spread-mask.ts'
 
 /** Between the texts of a message, as services see it. */
-const SEPARATOR = ' '
+export const SEPARATOR = ' '
 /** APIs refuse empty texts of messages. */
 const JOINING: Joining = { separator: SEPARATOR, covered: '<masked>' }
 

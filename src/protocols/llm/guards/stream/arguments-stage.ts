@@ -1,10 +1,8 @@
-import { chainsBehind, chainsBehindLeft, MaskPipeline, type RuleChains } from '../rules/mask-pipeline.ts'
 import { type JsonPart, JsonStringSplitter } from './json-string-splitter.ts'
-import { RegexStage, type RegexStageOptions } from './regex-stage.ts'
 import type { TextOutput, TextStage } from './text-stage.ts'
 
 /** A delta that has not passed. */
-interface OpenDelta<Tag> {
+export interface OpenDelta<Tag> {
   readonly tag: Tag
   readonly text: string
   /** What leaves instead of parts of it, in order. Undefined: nothing has changed. */
@@ -23,7 +21,7 @@ interface Edit {
 }
 
 /** Text of a delta that is being checked: a part of a string, or what is no JSON. */
-interface Piece<Tag> {
+export interface ArgumentPiece<Tag> {
   readonly delta: OpenDelta<Tag>
   readonly start: number
   readonly end: number
@@ -33,48 +31,44 @@ interface Piece<Tag> {
   readonly isString: boolean
 }
 
-/** How much of the end of what has left a text that is no JSON is checked with, in UTF-16 units. */
-const TAIL_LENGTH = 256
-
-export interface ArgumentsStageOptions extends Omit<RegexStageOptions, 'begun' | 'own'> {
-  /** That of the beginning of the text, which seemed to be over. */
-  readonly begun?: ArgumentsStage<unknown> | undefined
-  /** The text turns out to be no JSON: it is checked from there on with all that is before, instead of the end of it. */
-  readonly isBroken?: boolean
+/** How one guard checks arguments. What passes goes to the output that it was made with. */
+export interface ArgumentChecks<Tag> {
+  /** A string begins. */
+  string(isKey: boolean): TextStage<ArgumentPiece<Tag>>
+  /** What is no JSON begins. @param before it, in the same delta; undefined: the text does not begin as JSON */
+  text(before: string | undefined): TextStage<ArgumentPiece<Tag>>
+  /** JSON has left. */
+  left(text: string): void
+  /** No text follows: its stages are finished. */
+  finish(): void
 }
 
 /**
  * The JSON text of the arguments of a call: each string in it is checked by itself, and stays a string. From where it turns out to be no JSON, it is checked as a
- * text, wherever it was cut into deltas. A match that begins before that place cannot be masked. What does not match stays as it is written.
+ * text, wherever it was cut into deltas. What does not match stays as it is written.
  */
 export class ArgumentsStage<Tag> implements TextStage<Tag> {
   readonly #out: TextOutput<Tag>
-  readonly #options: ArgumentsStageOptions
+  readonly checks: ArgumentChecks<Tag>
   readonly #splitter = new JsonStringSplitter()
-  readonly #checked: TextOutput<Piece<Tag>> = {
-    text: (piece, text) => this.#pass(piece, text),
-    finish() {},
-  }
   /** Deltas that have not passed, in order. */
   #first: OpenDelta<Tag> | undefined
   #last: OpenDelta<Tag> | undefined
   /** Those whose ends wait. */
   #unsettled: OpenDelta<Tag>[] = []
-  #string: RegexStage<Piece<Tag>> | undefined
-  /** The end of what has left. */
-  #tail = ''
-  /** What has left, if it is broken. */
-  #left: MaskPipeline | undefined
+  #string: TextStage<ArgumentPiece<Tag>> | undefined
   /** It is no JSON. */
-  #plain: RegexStage<Piece<Tag>> | undefined
+  #plain: TextStage<ArgumentPiece<Tag>> | undefined
 
-  /** @param options for the checks of its strings, or of the whole text if it is not JSON */
-  constructor(out: TextOutput<Tag>, options: ArgumentsStageOptions) {
+  /** @param isPlain the beginning of the text, which seemed to be over, is no JSON */
+  constructor(
+    out: TextOutput<Tag>,
+    build: (checked: TextOutput<ArgumentPiece<Tag>>) => ArgumentChecks<Tag>,
+    isPlain = false,
+  ) {
     this.#out = out
-    this.#options = options
-    if (options.isBroken === true) this.#left = new MaskPipeline(options.guard.rules)
-    const begun = options.begun === undefined ? undefined : options.begun.#plain
-    if (begun !== undefined) this.#plain = new RegexStage(this.#checked, { ...options, begun })
+    this.checks = build({ text: (piece, text) => this.#pass(piece, text), finish: () => this.#end() })
+    if (isPlain) this.#plain = this.checks.text(undefined)
   }
 
   /** What has arrived is no JSON. */
@@ -98,6 +92,10 @@ export class ArgumentsStage<Tag> implements TextStage<Tag> {
     this.#string?.finish()
     this.#plain?.finish()
     this.#settle()
+    this.checks.finish()
+  }
+
+  #end(): void {
     // What is refused does not pass.
     if (this.#first === undefined) this.#out.finish()
   }
@@ -116,12 +114,7 @@ export class ArgumentsStage<Tag> implements TextStage<Tag> {
     switch (part.kind) {
       case 'begin':
         this.#settle()
-        this.#string = new RegexStage(this.#checked, {
-          ...this.#options,
-          begun: undefined,
-          mayGoOn: false,
-          isFixed: part.isKey || this.#options.isFixed,
-        })
+        this.#string = this.checks.string(part.isKey)
         return
       case 'inside': {
         const { text, start, end } = part
@@ -151,28 +144,24 @@ export class ArgumentsStage<Tag> implements TextStage<Tag> {
   /** The ends that wait are no JSON. */
   #goOnAsText(): void {
     this.#string?.finish()
-    this.#plain = new RegexStage(this.#checked, { ...this.#options, begun: undefined, own: this.#chainsBefore() })
+    this.#plain = this.checks.text(this.#splitter.hasBegun ? this.#textBefore() : undefined)
     for (const delta of this.#unsettled) this.#checkEnd(this.#plain, delta)
     this.#settle()
   }
 
-  /** Undefined: the text has not begun as JSON. */
-  #chainsBefore(): RuleChains | undefined {
-    if (!this.#splitter.hasBegun) return undefined
+  #textBefore(): string {
     const { settled, text, edits } = this.#unsettled[0]!
-    this.#keep(edited(text.slice(0, settled), edits))
-    const { rules } = this.#options.guard
-    return this.#left === undefined ? chainsBehind(rules, this.#tail.slice(-TAIL_LENGTH)) : chainsBehindLeft(this.#left)
+    return edited(text.slice(0, settled), edits)
   }
 
-  #checkEnd(plain: RegexStage<Piece<Tag>>, delta: OpenDelta<Tag>): void {
+  #checkEnd(plain: TextStage<ArgumentPiece<Tag>>, delta: OpenDelta<Tag>): void {
     const text = delta.text.slice(delta.settled)
     delta.waiting++
     const piece = { delta, start: delta.settled, end: delta.text.length, text, begun: NONE, isString: false }
     plain.text(piece, text)
   }
 
-  #pass(piece: Piece<Tag>, text: string): void {
+  #pass(piece: ArgumentPiece<Tag>, text: string): void {
     const { delta, start, end, begun, isString } = piece
     if (text !== piece.text) {
       edit(delta, { start, end, text: isString ? JSON.stringify(text).slice(1, -1) : text })
@@ -189,19 +178,9 @@ export class ArgumentsStage<Tag> implements TextStage<Tag> {
       this.#first = delta.next
       if (this.#first === undefined) this.#last = undefined
       const text = edited(delta.text, delta.edits)
-      if (this.#plain === undefined) this.#keep(text)
+      if (this.#plain === undefined) this.checks.left(text)
       this.#out.text(delta.tag, text)
     }
-  }
-
-  #keep(text: string): void {
-    if (this.#left !== undefined) {
-      this.#left.push(0, text)
-      this.#left.take()
-      return
-    }
-    this.#tail += text
-    if (this.#tail.length > 16 * TAIL_LENGTH) this.#tail = this.#tail.slice(-TAIL_LENGTH)
   }
 }
 

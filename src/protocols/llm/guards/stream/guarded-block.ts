@@ -1,10 +1,12 @@
 import type { Steps } from '#base/in-slices.ts'
 import type { Exchange } from '#exchange/exchange.ts'
 import type { TextPlace } from '../../texts/body-texts.ts'
-import type { Guard } from '../guard.ts'
+import type { Guard, RegexGuard, ServiceGuard } from '../guard.ts'
 import { ArgumentsStage } from './arguments-stage.ts'
 import { PartedStage, type WorkQueue } from './parted-stage.ts'
+import { RegexChecks } from './regex-checks.ts'
 import { RegexStage, type RuleObserver } from './regex-stage.ts'
+import { ServiceChecks } from './service-checks.ts'
 import { ServiceStage } from './service-stage.ts'
 import type { SequencedText } from './text-sequences.ts'
 import type { TextOutput, TextStage } from './text-stage.ts'
@@ -53,7 +55,7 @@ export class GuardedBlock implements TextOutput<StreamPiece>, WorkQueue {
   readonly #kind: Omit<BlockKind, 'begun'>
   /** Undefined: all text has passed. Events that are held refer to their blocks, and stages take much memory. */
   #first: TextStage<StreamPiece> | undefined
-  #services: readonly ServiceStage<StreamPiece>[] = []
+  #services: readonly Pick<ServiceStage<StreamPiece>, 'isAsking' | 'isBusy' | 'judgeNow'>[] = []
   #arguments: readonly ArgumentsStage<StreamPiece>[] = []
   /** Of the text that is pushed. */
   #rest: Steps<void> | undefined
@@ -78,7 +80,7 @@ export class GuardedBlock implements TextOutput<StreamPiece>, WorkQueue {
     if (kind.text !== undefined) kind.text.block = this
   }
 
-  /** Long texts go through the guards in parts. Only a service that masks sees them whole: its mask replaces a part of a whole text. */
+  /** Long texts go through the guards in parts. Only a service that masks sees them whole: its mask replaces a part of a whole text. Of arguments, it sees the strings. */
   #connect(begun: GuardedBlock | undefined): TextStage<StreamPiece> {
     const { guards } = this.#options
     let out: TextOutput<StreamPiece> = this
@@ -91,7 +93,11 @@ export class GuardedBlock implements TextOutput<StreamPiece>, WorkQueue {
           within.reduceRight((next, guard) => this.#stage(guard, next, begun), inner)
         out = new PartedStage(out, build, start === 0 ? this : this.#options)
       }
-      if (start > 0) out = this.#stage(guards[--start]!, out, begun)
+      if (start > 0) {
+        const guard = guards[--start]!
+        const build = (inner: TextOutput<StreamPiece>) => this.#stage(guard, inner, begun)
+        out = this.#isArguments ? new PartedStage(out, build, start === 0 ? this : this.#options) : build(out)
+      }
       end = start
     }
     return out
@@ -213,34 +219,56 @@ export class GuardedBlock implements TextOutput<StreamPiece>, WorkQueue {
     if (this.#tail.length > 16 * TAIL_LENGTH) this.#tail = this.#tail.slice(-TAIL_LENGTH)
   }
 
+  get #isArguments(): boolean {
+    return this.#kind.form === 'arguments' || this.#kind.form === 'input'
+  }
+
   #stage(guard: Guard, out: TextOutput<StreamPiece>, begun: GuardedBlock | undefined): TextStage<StreamPiece> {
-    const { form, isFixed, text } = this.#kind
+    const { isFixed, text } = this.#kind
+    if (this.#isArguments) return this.#argumentsStage(guard, out, begun)
     if (guard.kind !== 'regex') {
-      const { refuse, exchange, signal, progressed } = this.#options
-      const stage = new ServiceStage(out, {
-        guard,
-        before: () => begun?.tail ?? text?.tailBefore ?? '',
-        // A service sees the JSON text, and may break it.
-        isFixed: isFixed || form === 'arguments',
-        refuse,
-        exchange,
-        signal,
-        progressed,
-      })
+      const stage = new ServiceStage(out, { ...this.#asking(guard, begun), canChange: () => !isFixed })
       this.#services = [...this.#services, stage]
       return stage
     }
-    const common = { guard, isFixed, stream: this.#options, mayGoOn: text !== undefined }
-    if (form === 'arguments' || form === 'input') {
-      const last = text?.stages.get(guard)
-      const stage = new ArgumentsStage(out, { ...common, begun: last instanceof ArgumentsStage ? last : undefined })
-      this.#arguments = [...this.#arguments, stage]
-      text?.stages.set(guard, stage)
-      return stage
-    }
-    const stage = new RegexStage(out, { ...common, neighbours: text, begun: text?.stageOf(guard) })
+    const stage = new RegexStage(out, { ...this.#matching(guard), neighbours: text, begun: text?.stageOf(guard) })
     text?.stages.set(guard, stage as RegexStage<unknown>)
     return stage
+  }
+
+  #argumentsStage(guard: Guard, out: TextOutput<StreamPiece>, begun: GuardedBlock | undefined): TextStage<StreamPiece> {
+    const { text, isFixed } = this.#kind
+    const stageBefore = text?.stages.get(guard)
+    const last = stageBefore instanceof ArgumentsStage ? stageBefore : undefined
+    const stage = new ArgumentsStage(
+      out,
+      (checked) => {
+        if (guard.kind === 'regex') {
+          const checks = last?.checks
+          const before = checks instanceof RegexChecks ? checks : undefined
+          return new RegexChecks(checked, { ...this.#matching(guard), begun: before })
+        }
+        const checks = new ServiceChecks(checked, { ...this.#asking(guard, begun), isFixed })
+        this.#services = [...this.#services, checks.stage]
+        return checks
+      },
+      last?.isPlain,
+    )
+    this.#arguments = [...this.#arguments, stage]
+    text?.stages.set(guard, stage)
+    return stage
+  }
+
+  #matching(guard: RegexGuard) {
+    const { isFixed, text } = this.#kind
+    return { guard, isFixed, stream: this.#options, mayGoOn: text !== undefined }
+  }
+
+  #asking(guard: ServiceGuard, begun: GuardedBlock | undefined) {
+    const { refuse, exchange, signal, progressed } = this.#options
+    const { text } = this.#kind
+    const before = () => begun?.tail ?? text?.tailBefore ?? ''
+    return { guard, before, refuse, exchange, signal, progressed }
   }
 }
 

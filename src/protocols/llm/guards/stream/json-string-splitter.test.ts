@@ -53,7 +53,7 @@ test.each<[json: string, strings: string[]]>([
   ['[["a"],"b",{"c":[]},"d"]', ['v:a', 'v:b', 'k:c', 'v:d']],
   ['{"a":{"b":"c"},"d":"e"}', ['k:a', 'k:b', 'v:c', 'k:d', 'v:e']],
   ['{"a":null,\n "b" : -1.5E+3}', ['k:a', 'k:b']],
-  ['[true ,false\t,0,-0,10,1.50,0.5,1e9,1E-9,2.5e+10,\r12]', []],
+  ['[true ,false\t,0,-0,10,1.500,0.5,0e1,0E10,1e999,1E-9,2.5e+10,\r12]', []],
   [String.raw`"\"\\\/\b\f\n\r\t"`, ['v:"\\/\b\f\n\r\t']],
   [String.raw`"\u0041\u00e9\uD83d\uDE42z\uFFFF"`, ['v:Aé🙂z\uffff']],
   [String.raw`["🙂","\ud83d🙂","\ude42\ud83d",""]`, ['v:🙂', 'v:\ud83d🙂', 'v:\ude42\ud83d', 'v:']],

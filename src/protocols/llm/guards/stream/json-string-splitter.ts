@@ -187,5 +187,6 @@ export class JsonStringSplitter {
 }
 
 function decode(written: string): string {
-  return written.includes('\\') ? (parseJson(`"${written}"`) as string) : written
+  if (!written.includes('\\')) return written
+  return parseJson(`"${written}"`) as string
 }

@@ -62,7 +62,7 @@ function stageWith({ masks = false, isFixed = false, before = '' } = {}) {
   const over = new AbortController()
   const stage = new ServiceStage<number>(out, {
     guard,
-    isFixed,
+    canChange: () => !isFixed,
     before: () => before,
     exchange,
     signal: over.signal,

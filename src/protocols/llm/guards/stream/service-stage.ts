@@ -28,10 +28,10 @@ interface Window<Tag> {
   bytes: number
 }
 
-export interface ServiceStageOptions {
+export interface ServiceStageOptions<Tag> {
   readonly guard: ServiceGuard
-  /** A mask refuses the stream. */
-  readonly isFixed: boolean
+  /** False: a mask of the text refuses the stream. */
+  readonly canChange: (tag: Tag) => boolean
   /** Text that has left and that this one may go on with. */
   readonly before: () => string
   readonly refuse: RefuseStream
@@ -45,7 +45,7 @@ export interface ServiceStageOptions {
 /** Shows the text of a block to a service, window by window. Text is released after the service has let it pass. */
 export class ServiceStage<Tag> implements TextStage<Tag> {
   readonly #out: TextOutput<Tag>
-  readonly #options: ServiceStageOptions
+  readonly #options: ServiceStageOptions<Tag>
   /** At most this many windows are judged at a time. A mask changes what the next window follows. */
   readonly #maxInFlight: number
   #open: Window<Tag> = { entries: [], bytes: 0 }
@@ -68,7 +68,7 @@ export class ServiceStage<Tag> implements TextStage<Tag> {
   #isFinished = false
   #isOver = false
 
-  constructor(out: TextOutput<Tag>, options: ServiceStageOptions) {
+  constructor(out: TextOutput<Tag>, options: ServiceStageOptions<Tag>) {
     this.#out = out
     this.#options = options
     this.#maxInFlight = options.guard.service.masks ? 1 : 2
@@ -91,7 +91,7 @@ export class ServiceStage<Tag> implements TextStage<Tag> {
     const end = joined.length - (isHighSurrogate(joined.charCodeAt(joined.length - 1)) ? 1 : 0)
     const text = joined.slice(0, end)
     this.#half = joined.slice(end)
-    this.#open.entries.push({ tag, text, canChange: !this.#options.isFixed })
+    this.#open.entries.push({ tag, text, canChange: this.#options.canChange(tag) })
     this.#open.bytes += utf8Length(text, WINDOW_BYTES)
     this.#lastMs = clock.monotonic()
     if (this.#open.bytes >= WINDOW_BYTES) this.#judge()

@@ -32,7 +32,7 @@ export function textFrom(random: SeededRandom): string {
 export const argumentsFrom = (random: SeededRandom) => JSON.stringify({ Q: textFrom(random), Z: [textFrom(random), 1] })
 
 /** Arguments, at times cut off, with a mistake, or with a name twice. */
-function writtenFrom(random: SeededRandom): string {
+export function writtenFrom(random: SeededRandom): string {
   const json = argumentsFrom(random)
   const chars = [...json]
   const at = random.below(chars.length)

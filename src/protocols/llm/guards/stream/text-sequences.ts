@@ -1,6 +1,6 @@
 import { answerPath, sequencesOf } from '../../texts/dialect-texts.ts'
 import { type AnswerFormat, compareTexts, type TextOwner } from '../../texts/read-together.ts'
-import type { RegexGuard } from '../guard.ts'
+import type { Guard, RegexGuard } from '../guard.ts'
 import type { ArgumentsStage } from './arguments-stage.ts'
 import { RegexStage, type StageBefore, type StageNeighbours } from './regex-stage.ts'
 
@@ -27,7 +27,7 @@ export class SequencedText implements StageNeighbours {
   /** Undefined: it is read alone. */
   readonly owner: TextOwner | undefined
   /** Those of its guards. */
-  readonly stages = new Map<RegexGuard, RegexStage<unknown> | ArgumentsStage<unknown>>()
+  readonly stages = new Map<Guard, RegexStage<unknown> | ArgumentsStage<unknown>>()
   /** Empty as long as it is the only text. */
   links: readonly Link[] = []
   isEntered = false

@@ -1,0 +1,61 @@
+import { SEPARATOR } from '../mask-joined.ts'
+import type { ArgumentChecks, ArgumentPiece } from './arguments-stage.ts'
+import { ServiceStage, type ServiceStageOptions } from './service-stage.ts'
+import type { TextOutput, TextStage } from './text-stage.ts'
+
+/** A piece as the service sees it. */
+interface ShownPiece<Tag> {
+  /** Undefined: it is what separates two strings. */
+  readonly piece: ArgumentPiece<Tag> | undefined
+  readonly text: string
+  readonly canChange: boolean
+}
+
+/** Shows the strings of arguments to a service as those of a whole answer: decoded, one after the other; and then what is no JSON. */
+export class ServiceChecks<Tag> implements ArgumentChecks<Tag> {
+  readonly stage: ServiceStage<ShownPiece<Tag>>
+  readonly #isFixed: boolean
+  #hasText = false
+
+  constructor(
+    out: TextOutput<ArgumentPiece<Tag>>,
+    { isFixed, ...options }: Omit<ServiceStageOptions<unknown>, 'canChange'> & { readonly isFixed: boolean },
+  ) {
+    this.#isFixed = isFixed
+    const shown: TextOutput<ShownPiece<Tag>> = {
+      text({ piece, text: before }, text) {
+        if (piece !== undefined) out.text(piece, text === before ? piece.text : text)
+      },
+      finish: () => out.finish(),
+    }
+    this.stage = new ServiceStage(shown, { ...options, canChange: ({ canChange }) => canChange })
+  }
+
+  /** Half of a character in it is none of a text. */
+  string(isKey: boolean): TextStage<ArgumentPiece<Tag>> {
+    return this.#next(!isKey && !this.#isFixed, (text) => text.toWellFormed())
+  }
+
+  text(): TextStage<ArgumentPiece<Tag>> {
+    return this.#next(!this.#isFixed, (text) => text)
+  }
+
+  left(): void {}
+
+  finish(): void {
+    this.stage.finish()
+  }
+
+  #next(canChange: boolean, shown: (text: string) => string): TextStage<ArgumentPiece<Tag>> {
+    if (this.#hasText) this.#show(undefined, SEPARATOR, false)
+    this.#hasText = true
+    return {
+      text: (piece, text) => this.#show(piece, shown(text), canChange),
+      finish() {},
+    }
+  }
+
+  #show(piece: ArgumentPiece<Tag> | undefined, text: string, canChange: boolean): void {
+    this.stage.text({ piece, text, canChange }, text)
+  }
+}
