@@ -33,8 +33,8 @@ export interface ArgumentPiece<Tag> {
 
 /** How one guard checks arguments. What passes goes to the output that it was made with. */
 export interface ArgumentChecks<Tag> {
-  /** A string begins. */
-  string(isKey: boolean): TextStage<ArgumentPiece<Tag>>
+  /** A string begins. @param goesOn its beginning has left, because the text seemed to be over */
+  string(isKey: boolean, goesOn: boolean): TextStage<ArgumentPiece<Tag>>
   /** What is no JSON begins. @param before it, in the same delta; undefined: the text does not begin as JSON */
   text(before: string | undefined): TextStage<ArgumentPiece<Tag>>
   /** JSON has left. */
@@ -50,7 +50,7 @@ export interface ArgumentChecks<Tag> {
 export class ArgumentsStage<Tag> implements TextStage<Tag> {
   readonly #out: TextOutput<Tag>
   readonly checks: ArgumentChecks<Tag>
-  readonly #splitter = new JsonStringSplitter()
+  readonly #splitter: JsonStringSplitter
   /** Deltas that have not passed, in order. */
   #first: OpenDelta<Tag> | undefined
   #last: OpenDelta<Tag> | undefined
@@ -60,15 +60,18 @@ export class ArgumentsStage<Tag> implements TextStage<Tag> {
   /** It is no JSON. */
   #plain: TextStage<ArgumentPiece<Tag>> | undefined
 
-  /** @param isPlain the beginning of the text, which seemed to be over, is no JSON */
+  /** @param begun that of the beginning of the text, which seemed to be over */
   constructor(
     out: TextOutput<Tag>,
     build: (checked: TextOutput<ArgumentPiece<Tag>>) => ArgumentChecks<Tag>,
-    isPlain = false,
+    begun?: ArgumentsStage<unknown>,
   ) {
     this.#out = out
     this.checks = build({ text: (piece, text) => this.#pass(piece, text), finish: () => this.#end() })
-    if (isPlain) this.#plain = this.checks.text(undefined)
+    this.#splitter = begun === undefined ? new JsonStringSplitter() : begun.#splitter
+    const { string } = this.#splitter
+    if (begun?.isPlain === true) this.#plain = this.checks.text(undefined)
+    else if (string !== undefined) this.#string = this.checks.string(string === 'key', true)
   }
 
   /** What has arrived is no JSON. */
@@ -114,7 +117,7 @@ export class ArgumentsStage<Tag> implements TextStage<Tag> {
     switch (part.kind) {
       case 'begin':
         this.#settle()
-        this.#string = this.checks.string(part.isKey)
+        this.#string = this.checks.string(part.isKey, false)
         return
       case 'inside': {
         const { text, start, end } = part

@@ -252,7 +252,7 @@ export class GuardedBlock implements TextOutput<StreamPiece>, WorkQueue {
         this.#services = [...this.#services, checks.stage]
         return checks
       },
-      last?.isPlain,
+      last,
     )
     this.#arguments = [...this.#arguments, stage]
     text?.stages.set(guard, stage)

@@ -370,6 +370,24 @@ test.each(['{4111-1}', '[04111-1]', '{"a":4111-1}', '{"a":-4111-1'])(
   },
 )
 
+test.each<[before: string, behind: string, isEnded: boolean]>([
+  ['{"a":"a secr', 'et-1"}', true],
+  ['{"a":"a secr', '\\u0065t-1"}', true],
+  ['{"secr', 'et-1":1}', true],
+  ['{"a":"a secr', 'ets","b":"secrets"}', false],
+  ['{"a":"secr\\u00', '65ts"}', false],
+  ['{"a":1', '2,"b":"et-1"}', false],
+  ['{"a":"secr"}', 'et-1', false],
+  ['{"a":"b"}secr', 'et-1', true],
+  ['', '{"a":"secret-"}', false],
+])('arguments %j that go on with %j after their end are one text', (before, behind, isEnded) => {
+  const end = chunk({}, 0, 'tool_calls')
+  const body = call(before) + end + call(behind) + end + DONE
+  const { text } = run(body, { guards: [SECRET] })
+  if (isEnded) expect(text).toContain('guardrail_intervention')
+  else expect(text).toBe(body)
+})
+
 test('the input of a tool is text or JSON: strings in JSON are masked by what they say', () => {
   const json = '{"to":"\\u0073ecret-1","n":"a\\"b"}'
   for (let at = 0; at <= json.length; at++) {

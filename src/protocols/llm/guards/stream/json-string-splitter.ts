@@ -102,6 +102,12 @@ export class JsonStringSplitter {
     return this.#expected === 'member' || this.#expected === 'name'
   }
 
+  /** The string that has begun. */
+  get string(): 'key' | 'value' | undefined {
+    if (!this.#isInside) return undefined
+    return this.#expectsKey ? 'key' : 'value'
+  }
+
   /** @returns up to where the text is settled. What is behind that waits, with all that has waited before; or it is no JSON, if the text is broken. */
   push(text: string, take: (part: JsonPart) => void): number {
     let settled = 0

@@ -29,12 +29,14 @@ export class RegexChecks<Tag> implements ArgumentChecks<Tag> {
     this.#out = { text: (piece, text) => out.text(piece, text), finish() {} }
     this.#finish = () => out.finish()
     this.#options = options
+    if (options.begun !== undefined) this.#tail = options.begun.#tail
     if (options.isBroken === true) this.#left = new MaskPipeline(options.guard.rules)
   }
 
-  string(isKey: boolean): TextStage<ArgumentPiece<Tag>> {
+  string(isKey: boolean, goesOn: boolean): TextStage<ArgumentPiece<Tag>> {
     const isFixed = isKey || this.#options.isFixed
-    return new RegexStage(this.#out, { ...this.#options, begun: undefined, mayGoOn: false, isFixed })
+    const own = goesOn ? this.#chainsBehind('') : undefined
+    return new RegexStage(this.#out, { ...this.#options, begun: undefined, mayGoOn: false, isFixed, own })
   }
 
   text(before: string | undefined): TextStage<ArgumentPiece<Tag>> {
