@@ -145,6 +145,13 @@ const DIVIDING: readonly Accepted[] = [
     ["if (!written.includes('\\\\')) return written", "'\\\\'", "''"],
     ["if (!written.includes('\\\\')) return written", 'return written', ';'],
   ]),
+  ...entriesOf('broken-arguments', 'only how long work is divided', [
+    ['const PART_LENGTH = 256', '256', '(256 + 1)'],
+    ['const WORK_PER_TEXT = 32', '32', '(32 + 1)'],
+  ]),
+  ...entriesOf('broken-arguments', 'only speed: the answer is refused', [
+    ['() => isRefused,', 'isRefused', 'undefined'],
+  ]),
   ...entriesOf('stream/event-template', 'only speed: other bytes are UTF-8', [
     ['if ((ofAll & WIDE) !== 0 && !isUtf8(bytes.subarray(from, to))) return undefined', '0', '(0 + 1)'],
   ]),
@@ -569,7 +576,7 @@ export const ACCEPTED_GUARDS: readonly Accepted[] = [
   },
   ...(
     [
-      ['arguments-stage', 'const TAIL_LENGTH = 256', '256', '(256 + 1)', 'a matter of degree'],
+      ['regex-checks', 'const TAIL_LENGTH = 256', '256', '(256 + 1)', 'a matter of degree'],
       ...(['this.#isFinished', 'return'] as const).map(
         (original) =>
           [

@@ -28,7 +28,7 @@ export class BrokenArguments extends GuardedText {
       pace,
       () => isRefused,
     )
-    if (!isRefused) this.text = passed.join('')
+    this.text = passed.join('')
     return !isRefused
   }
 

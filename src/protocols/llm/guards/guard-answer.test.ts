@@ -372,6 +372,8 @@ test.each<[given: string, patterns: string[], masked: string | undefined]>([
   ['[1] 4111111111111111', ['4+1+'], '[1] <masked>'],
   ['{"a":"se\ncret"', ['se\\s+cret'], REFUSED],
   [`{"a":"${LONG}" b`, ['a+" b'], REFUSED],
+  [`{"a":"x${LONG}" b`, ['xa{300}" b'], REFUSED],
+  [`{"a":"secret","b":"${LONG}`, ['secret'], `{"a":"<masked>","b":"${LONG}`],
   [' ', [' '], '<masked>'],
   ['[x', ['[\\[]x'], REFUSED],
   ['{"a":"b', ['"a":"b'], '{"a":"b'],

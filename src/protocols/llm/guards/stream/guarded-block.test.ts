@@ -208,3 +208,19 @@ test('a long text that a service has let pass goes on in parts, as work for late
   expect(first.released).toBe(`${'x '.repeat(3000)}<masked> and`)
   expect(second.released).toBeUndefined()
 })
+
+test('a number at the end of a piece waits until it is whole', () => {
+  const { push } = blockOf([SECRET], { form: 'arguments' })
+  const pieces = ['[1', '2', ']', ' '].map(push)
+  expect(pieces.map(({ released }) => released)).toEqual(['[1', '2', ']', ' '])
+  const { push: pushNext } = blockOf([SECRET], { form: 'arguments' })
+  expect(['[1', '2'].map((text) => pushNext(text).released)).toEqual([undefined, undefined])
+})
+
+test('refused arguments do not end as if they had passed', () => {
+  const { block, push, refused } = blockOf([SECRET], { form: 'arguments', isFixed: true })
+  push('"secret-1 "')
+  block.end()
+  expect(refused).toHaveLength(1)
+  expect(block.isOver).toBe(false)
+})

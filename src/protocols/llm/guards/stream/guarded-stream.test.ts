@@ -374,6 +374,7 @@ test.each<[before: string, behind: string, isEnded: boolean]>([
   ['{"a":"a secr', 'et-1"}', true],
   ['{"a":"a secr', '\\u0065t-1"}', true],
   ['{"secr', 'et-1":1}', true],
+  ['{"a ', 'secret-1":1}', true],
   ['{"a":"a secr', 'ets","b":"secrets"}', false],
   ['{"a":"secr\\u00', '65ts"}', false],
   ['{"a":1', '2,"b":"et-1"}', false],
@@ -386,6 +387,12 @@ test.each<[before: string, behind: string, isEnded: boolean]>([
   const { text } = run(body, { guards: [SECRET] })
   if (isEnded) expect(text).toContain('guardrail_intervention')
   else expect(text).toBe(body)
+})
+
+test('text instead of arguments that goes on with JSON after its end is one text', () => {
+  const body = call('a secre') + chunk({}, 0, 'tool_calls') + call('["t-1"]') + DONE
+  const { text } = run(body, { guards: [guard({ matches: ['secre\\["t-1'] })] })
+  expect(text).toContain('guardrail_intervention')
 })
 
 test('the input of a tool is text or JSON: strings in JSON are masked by what they say', () => {

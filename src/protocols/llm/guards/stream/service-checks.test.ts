@@ -105,6 +105,7 @@ test.each<[given: string, seen: string, passed: string | undefined]>([
   ['12 secret', '12 secret', '12 "'],
   ['"secret"', 'secret', '"\\""'],
   ['["🙂secret"]', '🙂secret', '["🙂\\""]'],
+  ['["x","secret"', 'x secret', '["x","\\""'],
 ])('a service sees the strings of %s, streamed or not', async (given, seen, passed) => {
   expect(inAnswer(given, secret)).toEqual({ seen, passed })
   expect(await inStream([given], secret)).toEqual({ seen, passed })
@@ -121,6 +122,12 @@ test('what a service sees of long arguments is judged in windows', async () => {
   const { passed, seen } = await inStream([json], secret)
   expect(passed).toBe(json.replace('secret', '\\"'))
   expect(seen.split('|').length).toBeGreaterThan(1)
+})
+
+test('long arguments that are cut off are shown whole', () => {
+  const given = `{"a":"${'x'.repeat(300)} secret","b":"${'y'.repeat(300)}`
+  const seen = `a ${'x'.repeat(300)} secret b ${'y'.repeat(300)}`
+  expect(inAnswer(given, secret)).toEqual({ seen, passed: given.replace('secret', '\\"') })
 })
 
 test('patterns before and behind a service check arguments, too', async () => {
