@@ -145,6 +145,8 @@ test('pieces of base64 are one text of base64', () => {
   const pieces = ['ab', 'cde', 'f'].map((text) => ({ data: btoa(text) }))
   expect(mergedOf(...pieces)).toEqual({ data: btoa('abcdef') })
   expect(mergedOf({ data: btoa('abc') }, { data: btoa('d') })).toEqual({ data: btoa('abcd') })
+  // A text may be cut anywhere.
+  expect(mergedOf({ data: 'YW' }, { data: 'Jj' })).toEqual({ data: 'YWJj' })
   // What is no base64 is kept as it came.
   expect(mergedOf({ data: 'YQ==' }, { data: '!' })).toEqual({ data: 'YQ==!' })
   expect(mergedOf({ other: 'YQ==' }, { other: 'Yg==' })).toEqual({ other: 'YQ==Yg==' })

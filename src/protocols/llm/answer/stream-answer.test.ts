@@ -88,6 +88,7 @@ const errors: [type: RouteType, body: string, errorType: string, unhealthy: bool
   ['Messages', event('error', { error: { type: 'overloaded_error' } }), 'overloaded_error', true],
   ['Messages', data({ type: 'error', error: { type: 'invalid_request_error' } }), 'invalid_request_error', false],
   ['Messages', `event: error\n${data({ message: 'm' })}`, 'error', true],
+  ['Messages', `event: error\n${data({ x: 'x'.repeat(3_000_000), message: 'm' })}`, 'error', true],
   ['Messages', data({ x: 1, error: { type: 'api_error' } }), 'api_error', true],
   ['Messages', data({ x: 1, error: 'x'.repeat(3_000_000) }), 'error', true],
   ['Responses', event('error', { code: 'server_error', message: 'm' }), 'server_error', true],
@@ -123,6 +124,33 @@ for (const [type, body, errorType, unhealthy] of errors) {
     }
   })
 }
+
+test.each<[type: RouteType, stream: string, errorType: string | undefined]>([
+  // The event line is the first of the rest.
+  ['Messages', 'event: error\ndata: {"message":"m"}', 'error'],
+  ['Completions', 'data: {"choices":[{"delta":{},"finish_reason":"stop"}]}', undefined],
+  ['Completions', 'data: {"choices":[{"delta":{"content":"x"}}]}', 'incomplete'],
+])('the last event of a stream of %s may lack its empty line: %s', (type, stream, errorType) => {
+  const { text, facts } = pass(stream, { type, cuts: [3] })
+  expect(facts.errorType).toBe(errorType)
+  if (errorType !== 'incomplete') expect(text).toBe(stream)
+})
+
+test.each<[type: RouteType, stream: string, isEmpty: boolean]>([
+  ['Completions', data('[DONE]'), true],
+  ['Completions', data({ choices: [{ delta: { role: 'assistant' } }] }) + data('[DONE]'), true],
+  ['Completions', data({ choices: [{ delta: { content: 'x' } }] }) + data('[DONE]'), false],
+  ['Completions', data({ choices: [{ delta: {}, finish_reason: 'stop' }] }) + data('[DONE]'), false],
+  ['Completions', data({ error: { type: 'x' } }) + data('[DONE]'), false],
+  ['Messages', event('message_stop'), true],
+  ['Messages', event('message_delta', { delta: { stop_reason: 'end_turn' } }) + event('message_stop'), false],
+  ['Responses', event('response.completed'), false],
+  ['Detect', data('[DONE]'), false],
+])('%s: an end without an answer is a failure, and nothing is added: %j is empty: %j', (type, stream, isEmpty) => {
+  const { text, facts, collector } = pass(stream, { type })
+  expect([text, collector.ended]).toEqual([stream, 1])
+  expect(facts.errorType === 'incomplete').toBe(isEmpty)
+})
 
 test('text about errors is no error', () => {
   const said = '{"error": {"type":"x"}} event: error'
@@ -208,6 +236,11 @@ test.each<[what: string, end: string, cuts: readonly number[]]>([
   const more = end === '' ? '' : ': comment\n\n'
   const passed = pass(`${text}${QUOTING}${end}${more}`, { type: 'Messages', credential: `Bearer ${KEY}`, cuts })
   expect(passed.text).toBe(`${text}${CLEAN}${end}${more}`)
+})
+
+test('the last event shows a text that is like the credential, as all others do', () => {
+  const stream = `data: {"choices":[{"delta":{"content":"${KEY}"},"finish_reason":"stop"}]}`
+  expect(pass(stream, { credential: `Bearer ${KEY}` }).text).toBe(stream)
 })
 
 test('error events without it, and those of Detect, pass as they are', () => {

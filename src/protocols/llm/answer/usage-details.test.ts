@@ -4,6 +4,7 @@ import { readUsage } from '../converse/read-blocks.ts'
 import type { RouteType } from '../policy-schema.ts'
 import { SessionEvents } from '../realtime/session-events.ts'
 import { pass, toldAnswer } from '../testing.ts'
+import { hourlyCacheWrites, readInputDetails, readOutputDetails, totalOf } from './usage-details.ts'
 
 // Charged tokens if the counts of a provider are missing, invalid, or contradict each other: never less than the valid counts of input and output together.
 
@@ -131,4 +132,47 @@ test.each<[usage: object, total: number | undefined]>([
     Buffer.from(JSON.stringify({ type: 'response.done', response: { usage } })),
   )
   expect([read, facts.totalTokens]).toEqual([total !== undefined, total])
+})
+
+test.each<
+  [reported: number | undefined, input: number | undefined, output: number | undefined, total: number | undefined]
+>([
+  [undefined, undefined, undefined, undefined],
+  [undefined, 1, undefined, undefined],
+  [undefined, undefined, 2, undefined],
+  [undefined, 1, 2, 3],
+  [undefined, 0, 0, 0],
+  [0, undefined, undefined, 0],
+  [5, 1, 2, 5],
+  [2, 1, 2, 3],
+  [2, 3, undefined, 3],
+  [2, undefined, 3, 3],
+])('of a total of %j, an input of %j and an output of %j, %j tokens are charged', (reported, input, output, total) => {
+  expect(totalOf(reported, input, output)).toBe(total)
+})
+
+test('details of usage are read one by one, and what is absent stays', () => {
+  const facts = { ...NO_LLM }
+  readInputDetails({ cached_tokens: 1, cache_write_tokens: 2, text_tokens: 3, image_tokens: 4, audio_tokens: 5 }, facts)
+  readOutputDetails({ reasoning_tokens: 6, text_tokens: 7, image_tokens: 8, audio_tokens: 9 }, facts)
+  const read = {
+    ...{ cachedInputTokens: 1, cacheCreationInputTokens: 2, inputTextTokens: 3, inputImageTokens: 4 },
+    ...{ inputAudioTokens: 5, reasoningTokens: 6, outputTextTokens: 7, outputImageTokens: 8, outputAudioTokens: 9 },
+  }
+  expect(facts).toEqual({ ...NO_LLM, ...read })
+  for (const details of [undefined, {}, { cached_tokens: -1, reasoning_tokens: '1', text_tokens: null }]) {
+    readInputDetails(details, facts)
+    readOutputDetails(details, facts)
+    expect(facts).toEqual({ ...NO_LLM, ...read })
+  }
+})
+
+test.each<[usage: unknown, hourly: number | undefined]>([
+  [{}, undefined],
+  [{ cacheDetails: {} }, undefined],
+  [{ cacheDetails: [] }, 0],
+  [{ cacheDetails: [{ ttl: '5m', inputTokens: 1 }] }, 0],
+  [{ cacheDetails: [{ ttl: '1h', inputTokens: 2 }, { ttl: '1h' }, { ttl: '1h', inputTokens: 3 }, null] }, 5],
+])('the usage %j has %j tokens that the cache keeps for an hour', (usage, hourly) => {
+  expect(hourlyCacheWrites(usage)).toBe(hourly)
 })

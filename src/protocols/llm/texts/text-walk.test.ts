@@ -50,6 +50,7 @@ test('some members are read before all others, in their order', () => {
   expect(read(body, { first: ['a', 'b', 'c'] }).map(([, text]) => text)).toEqual([
     ...['a: 4', 'b: 2', 'z: 1', 'y: 3', 'x: 5'],
   ])
+  expect(read({ z: '1', b: '2' }, { first: ['b'] }).map(([, text]) => text)).toEqual(['b: 2', 'z: 1'])
 })
 
 test.each<[role: string, kind: (string | boolean)[]]>([
@@ -139,6 +140,7 @@ test.each<[treatment: treat.Treatment, value: unknown, texts: string[][]]>([
   [treat.FILE, 'ftp://host/a', [['user', 'p: ftp://host/a']]],
   [treat.ID, 'a-1', []],
   [treat.ID, 'a b', [['(user)', 'p: a b!']]],
+  [treat.ID, 'data:,a', [['(user)', 'p: data:,a!']]],
   [treat.ID, ['a-1'], [['(user)', 'p[0]: a-1']]],
   [treat.USAGE, 'a b', []],
   [treat.USAGE, { x: 'a' }, []],
@@ -199,6 +201,14 @@ test('members are known in any case, but a variant of an exempt one is checked',
     ['user', 'a.TEXT: x'],
     ['(user)', 'a.Id: y-1', 'a.NAME: z!', 'a.te_xt: w'],
   ])
+})
+
+test('a token that is not whole characters has bytes', () => {
+  const table = compileTable({ ...EMPTY, places: { 't[].token': treat.FIXED_TEXT } })
+  const body = { t: [{ token: '\\xc3' }, { token: '\ufffd', bytes: [0xa9] }, { token: 'a', bytes: [1] }] }
+  const { runs } = runAtOnce(readTexts(documentOf(body), table))
+  const places = runs.filter(({ joins }) => joins).flatMap((run) => run.places)
+  expect(places.map(({ bytes }) => bytes && [...bytes])).toEqual([[0xc3], [0xa9], undefined])
 })
 
 test('the media type of a file is in its own member', () => {

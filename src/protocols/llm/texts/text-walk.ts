@@ -262,7 +262,7 @@ export class TextWalk {
 
   #signed(value: JsonValue, at: Location, { by, joins }: SignedTreatment): void {
     const { texts, others } = this.#run
-    const isSigned = (at.parent?.value.get(by)?.text ?? '') !== ''
+    const isSigned = (at.parent!.value.get(by)?.text ?? '') !== ''
     this.#json(value, at, !isSigned, joins && value.kind === 'string' ? texts : others)
   }
 
@@ -292,11 +292,11 @@ export class TextWalk {
 
   #file(value: JsonValue, node: TableNode | undefined, at: Location, { mediaType }: FileTreatment): void {
     if (value.kind !== 'string') return this.#default(value, node, at)
-    const holder = at.parent?.value
+    const holder = at.parent!.value
     const texts = this.#run.texts
-    if (holder?.get('type')?.text === 'text') return void texts.push(new FilePlace(rangeOf(value), at, true))
+    if (holder.get('type')?.text === 'text') return void texts.push(new FilePlace(rangeOf(value), at, true))
     const { text } = value
-    const type = mediaType === undefined ? undefined : holder?.get(mediaType)?.text
+    const type = mediaType === undefined ? undefined : holder.get(mediaType)?.text
     const file = readTextFile(text, type)
     if (typeof file === 'object') {
       texts.push(new FilePlace(rangeOf(value), at, !file.isDamaged, { form: 'base64', mediaType: type }))

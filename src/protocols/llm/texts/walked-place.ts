@@ -31,10 +31,6 @@ export class Location {
     this.name = name
   }
 
-  get path(): string {
-    return this.pathBy((_, position) => position)
-  }
-
   pathBy(numberOf: NumberOf): string {
     const { parent, value, index, name } = this
     return parent === undefined ? '' : stepPath(parent.pathBy(numberOf), name ?? numberOf(value, index), index)
