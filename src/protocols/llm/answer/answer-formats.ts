@@ -145,9 +145,7 @@ export function answerReader(
 
 /** Keeps the output of the model in a whole answer. */
 export function keepAnswer(wire: RouteType, body: Uint8Array, kept: KeptAnswer): void {
-  const found = (key: string, value: unknown) => {
-    if (isTextMember(key)) KEEP[key](value, kept)
-  }
+  const found = (key: string, value: unknown) => KEEP[key as TextMember](value, kept)
   const format = ANSWERS[wire]
   if (format !== undefined) new MemberReader(format.texts, found, { maxBytes: kept.maxLength, exact: true }).push(body)
 }

@@ -73,6 +73,9 @@ test.each([
 })
 
 test('what a beginning decodes to costs as well', () => {
+  const almost = compressed({ awaits: true, expands: 2 })
+  almost.push('a'.repeat((MEBIBYTE - 1) / 3))
+  expect(almost.told).toEqual([])
   const reading = compressed({ awaits: true, expands: 1023 })
   reading.push('a'.repeat(1024))
   expect([reading.told, reading.reader.text.length]).toEqual([['given up'], 1024 * 1023])
@@ -125,7 +128,7 @@ test('an answer that the client leaves is read when its tokens are counted, once
   expect([reader.text, told, memory.heldBytes]).toEqual(['AB', [], 0])
   expect(answer.readAll()).toBe(false)
   answer.end()
-  expect([reader.text, reader.ended, client.ended]).toEqual(['AB', 0, 1])
+  expect([reader.text, reader.ended, client.ended, told]).toEqual(['AB', 0, 1, []])
 })
 
 test('what a reader forwards goes nowhere', () => {

@@ -152,6 +152,13 @@ test.each<[type: RouteType, stream: string, isEmpty: boolean]>([
   expect(facts.errorType === 'incomplete').toBe(isEmpty)
 })
 
+test('what is not a whole block yet is not forwarded, and comments are no events', () => {
+  const { collector } = pass(CREATED, { type: 'Responses', cuts: [3, 3] })
+  expect([collector.text, collector.calls]).toEqual([CREATED + collector.text.slice(CREATED.length), 2])
+  const broken = pass(`: c\n\n${CREATED}: c\n\n`, { type: 'Responses', breaks: 'reset' })
+  expect(broken.text).toContain('"sequence_number":1')
+})
+
 test('text about errors is no error', () => {
   const said = '{"error": {"type":"x"}} event: error'
   for (const [type, body] of [
