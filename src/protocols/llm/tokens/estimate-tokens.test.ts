@@ -97,3 +97,105 @@ test.each<[what: string, text: string]>([
   expect(ratio).toBeGreaterThanOrEqual(0.85)
   expect(ratio).toBeLessThanOrEqual(2.5)
 })
+
+test.each<[kind: string, characters: string, tokens: number]>([
+  ['small letters', 'az', 2],
+  ['capital letters', 'AZ', 4],
+  ['digits', '09', 3],
+  ['spaces', ' \n\r\t', 1],
+  ['signs', '`{@[/:!~\u0000\u000b\u000c\u00a0\u00bf', 5],
+  ['letters with marks', '\u00c0\u024f\u1e00\u1eff', 3],
+  ['letters of other scripts', '\u0250\u0400', 4],
+  ['rare characters', '\u1dff\u1f00', 20],
+])('eight of the same %s have as many tokens, at both ends of their range', (_, characters, tokens) => {
+  for (const character of characters)
+    expect([character, estimateTokens(character.repeat(8))]).toEqual([character, tokens])
+})
+
+test.each<[text: string, tokens: number]>([
+  // Words.
+  ['aaaaaaa', 1],
+  ['aaaaaaaa', 2],
+  ['aB', 2],
+  ['aBcD', 3],
+  ['Aaaaaaa', 1],
+  ['AB', 1],
+  ['ABC', 2],
+  ['ABc', 2],
+  ['ABCDEF', 3],
+  ['é', 1],
+  ['éa', 1],
+  ['éaa', 2],
+  ['Éaa', 2],
+  // A space belongs to the word after it.
+  [' a', 1],
+  ['a a', 2],
+  ['a  a', 3],
+  [' '.repeat(8), 1],
+  [' '.repeat(9), 2],
+  // But not to a number.
+  ['123', 1],
+  ['1234', 2],
+  [' 123', 2],
+  ['a123', 2],
+  ['.1', 2],
+  ['.', 1],
+  ['..', 2],
+  ['...', 2],
+  ['.'.repeat(9), 5],
+])('%j has %i tokens', (text, tokens) => expect(estimateTokens(text)).toBe(tokens))
+
+test.each<[between: string, tokens: number]>([
+  ['.', 9],
+  [' ', 8],
+  ['\n', 8],
+  ['中', 9],
+  ...[...'+/=-_'].map((sign): [string, number] => [sign, 17]),
+  ['1', 17],
+  ['A', 16],
+])('of two words with %j between them, the second may be data', (between, tokens) => {
+  expect(estimateTokens('a'.repeat(20) + between + 'a'.repeat(20))).toBe(tokens)
+})
+
+test.each<[what: string, text: string, tokens: number]>([
+  ['1,000 letters', 'a'.repeat(1000), 556],
+  ['1,001 letters', 'a'.repeat(1001), 556],
+  // The space counts.
+  ['letters behind a space', `${'a'.repeat(1000)} ${'a'.repeat(1000)}`, 1111],
+  ['a word behind 999 digits', `${'1'.repeat(999)}ab`, 334],
+  ['a word behind 1,000 digits', `${'1'.repeat(1000)}ab`, 334],
+  ['digits behind another script', `${'1'.repeat(1000)}中${'1'.repeat(3)}`, 336],
+  ['signs', '.'.repeat(2000), 556],
+])('a run without a space counts as 1,000 characters: %s', (_, text, tokens) => {
+  expect(estimateTokens(text)).toBe(tokens)
+})
+
+test.each<[first: number, tokens: number]>([
+  [0x0250, 8],
+  [0x0300, 40],
+  [0x0380, 8],
+  [0x0e00, 10],
+  [0x0e80, 40],
+  [0x1000, 12],
+  [0x1100, 50],
+  [0x1780, 16],
+  [0x1800, 50],
+  [0x2000, 20],
+  [0x2080, 32],
+  [0x2500, 16],
+  [0x2580, 30],
+  [0x3000, 20],
+  [0x3400, 50],
+  [0x4e00, 20],
+  [0xa000, 50],
+  [0xac00, 20],
+  [0xd800, 26],
+  [0xd840, 48],
+  [0xdc00, 26],
+  [0xe000, 60],
+  [0xf900, 40],
+  [0xff00, 34],
+])('twenty characters from %i on have %i tokens', (first, tokens) => {
+  expect(estimateTokens(String.fromCharCode(first).repeat(20))).toBe(tokens)
+  expect(estimateTokens(String.fromCharCode(first + 63).repeat(20))).toBe(tokens)
+})
