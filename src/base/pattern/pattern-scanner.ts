@@ -93,8 +93,8 @@ export class PatternScanner implements TextScanner {
     if (found.length > 0) this.#found = []
     if (found.length === 0 || found.at(-1)!.end <= settled) return found
     for (const { start, end, continues } of found) {
-      if (end > settled)
-        this.#found.push({ start: Math.max(start, settled), end, continues: continues || start < settled })
+      if (end <= settled) continue
+      this.#found.push({ start: Math.max(start, settled), end, continues: continues || start < settled })
     }
     return found
       .filter(({ start }) => start < settled)
