@@ -56,13 +56,16 @@ export function* groupAnswer(runs: readonly JoinedRun[], format: AnswerFormat, p
       group.push(text)
       if (pace.after(WORK_PER_TEXT)) yield
     }
-    // Sequences with the same first text are parts of each other.
     const others = byFirst.get(group[0]!) ?? []
-    if (group.length === 1 || others.some(({ length }) => length === group.length)) continue
+    if (group.length === 1 || others.some((other) => isSame(other, group))) continue
     byFirst.set(group[0]!, [...others, group])
     groups.push(group)
   }
   return [...ones.filter(({ length }) => length > 1), ...groups]
+}
+
+function isSame(one: readonly GuardedText[], other: readonly GuardedText[]): boolean {
+  return one.length === other.length && one.every((text, at) => text === other[at])
 }
 
 /**

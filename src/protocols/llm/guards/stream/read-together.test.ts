@@ -262,6 +262,16 @@ test.each<[what: string, body: unknown, masked: unknown]>([
   expect(JSON.parse(pass(JSON.stringify(body), answer).text)).toEqual(masked)
 })
 
+test('a whole response: sequences of as many texts that begin alike are different', () => {
+  const message = (...content: object[]) => ({ type: 'message', role: 'assistant', content })
+  const body = (first: string, last: string) => ({
+    output: [message({ type: 'output_text', text: first }, { refusal: 'x' }), message({ text: last })],
+  })
+  const answer = { type: 'Responses', guards: guardsWith('secret'), contentType: 'application/json' } as const
+  const { text } = pass(JSON.stringify(body('se', 'cret')), answer)
+  expect(JSON.parse(text)).toEqual(body('<masked>', '<masked>'))
+})
+
 test('tokens are one text, whole and streamed', () => {
   const body = (...tokens: string[]) => ({
     choices: [{ index: 0, logprobs: { content: tokens.map((token) => ({ token, top_logprobs: [] })) } }],
