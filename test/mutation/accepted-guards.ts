@@ -404,6 +404,7 @@ export const ACCEPTED_GUARDS: readonly Accepted[] = [
     ['for (let from = 0; from < parts.length; from += AT_ONCE) {', '<', '<='],
   ]),
   ...entriesOf('services/moderation-endpoint', 'a matter of degree', [['const OVERLAP = 256', '256', '(256 + 1)']]),
+  ...entriesOf('stream/text-sequences', 'a matter of degree', [['const MAX_SEQUENCES = 64', '64', '(64 + 1)']]),
   ...entriesOf('services/ask', 'the same program: the iterators of bodies have `return`', [
     ['await body[Symbol.asyncIterator]().return?.()', '?.', ''],
   ]),

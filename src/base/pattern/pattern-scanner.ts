@@ -338,7 +338,7 @@ export class PatternScanner implements TextScanner {
       certain = this.#settleCertain()
     }
     // The end of a match whose beginning has left does not leave.
-    this.settled = this.#watched === undefined ? certain : Math.min(certain, cut)
+    this.settled = Math.min(certain, cut)
   }
 
   /** Reports a match that has certainly begun. Returns the position before which nothing can change any more. */

@@ -266,14 +266,15 @@ test('what waits in one rule is searched by the next one from its own beginning'
 })
 
 test.each([
-  ['nothing is open at its end', 'ac', 0],
-  ['a match is open at its end', 'a', 1],
-])('a search is copied at the end of a text if %s', (_, text, copies) => {
+  ['nothing is open at its end', 'ac', true, 0],
+  ['a match is open at its end', 'a', true, 1],
+  ['nothing may follow', 'a', false, 0],
+])('a search is copied at the end of a text if needed: %s', (_, text, keepsChains, copies) => {
   const fork = vi.spyOn(PatternScanner.prototype, 'fork')
   onTestFinished(() => fork.mockRestore())
   const pipeline = new MaskPipeline(compileRules({ matches: ['ab', 'x'] }, () => {}))
   pipeline.push(0, text)
-  pipeline.finish(true)
+  pipeline.finish(keepsChains)
   expect(fork).toHaveBeenCalledTimes(copies)
   expect(pipeline.chains(-1).map(({ length }) => length)).toEqual([text.length, text.length])
 })
