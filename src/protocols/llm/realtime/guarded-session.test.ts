@@ -100,6 +100,11 @@ test.each<[name: string, message: string | object | Buffer, error: object]>([
   ['a key twice', '{"type":"session.update","type":"x"}', { code: 'llm-body-invalid' }],
   ['bytes that are no text', writeTextFrame('client', Buffer.of(0x22, 0xff, 0x22)), { code: 'llm-body-invalid' }],
   ['half a character', '{"event_id":"e","item":{"text":"\\ud800"}}', { code: 'llm-body-invalid', event_id: 'e' }],
+  [
+    'a name in another case',
+    '{"event_id":"e","type":"conversation.item.create","Item":{}}',
+    { code: 'llm-body-invalid', event_id: 'e', message: 'the name of the member Item is written in another case' },
+  ],
   ['a binary message', binary, { code: 'llm-body-invalid', message: 'events are text messages' }],
   [
     'a message over the limit',

@@ -23,6 +23,7 @@ import { GuardedTexts } from '../guards/guarded-texts.ts'
 import { JsonValue, parseInSteps } from '../json/json-document.ts'
 import { encode } from '../json/splice.ts'
 import type { Conversation, ConversationChange } from './conversation.ts'
+import { misspelledMember } from './misspelled-member.ts'
 import { readChange } from './read-change.ts'
 import { readRequestTexts } from './texts.ts'
 
@@ -142,6 +143,10 @@ function* readMessage(message: Uint8Array, about: EventFacts): Steps<ReadBody | 
   }
   yield
   about.id = event.get('event_id')?.text
+  const misspelled = yield* misspelledMember(event)
+  if (misspelled !== undefined) {
+    return reject('llm-body-invalid', { body: `the name of the member ${misspelled} is written in another case` })
+  }
   const found = yield* readRequestTexts(event)
   const texts = yield* GuardedTexts.read(message, found)
   if ('unreadable' in texts) return reject('llm-body-invalid', { body: texts.unreadable })
