@@ -18,22 +18,25 @@ const SECRET: RegexGuard = {
 /** A service that answers when the test says so. */
 function service() {
   const asked: ((verdict: ServiceVerdict) => Promise<void>)[] = []
+  const contents: string[] = []
   const guard: ServiceGuard = {
     ...{ phase: 'response', index: 1, kind: 'webhook', refusal },
     service: {
       kind: 'webhook',
       destination: 'ProxyBackend/default/judge',
       masks: true,
-      judge: () =>
-        new Promise((resolve) =>
+      judge: ({ messages }) => {
+        contents.push(messages[0]!.content)
+        return new Promise((resolve) =>
           asked.push(async (verdict) => {
             resolve(verdict)
             await new Promise<void>((later) => setImmediate(later))
           }),
-        ),
+        )
+      },
     },
   }
-  return { guard, asked }
+  return { guard, asked, contents }
 }
 
 function blockOf(guards: readonly Guard[], kind: Partial<BlockKind> = {}, isRepeated = true) {
@@ -223,4 +226,18 @@ test('refused arguments do not end as if they had passed', () => {
   block.end()
   expect(refused).toHaveLength(1)
   expect(block.isOver).toBe(false)
+})
+
+test('what one service has let pass waits for no other pause at the next one', async () => {
+  const [first, second, third] = [service(), service(), service()]
+  const { block, push } = blockOf([first.guard, SECRET, second.guard, third.guard])
+  const piece = push('hello secret-1 you ')
+  block.judgeNow()
+  expect([first.contents, second.contents]).toEqual([['hello secret-1 you '], []])
+  await first.asked[0]!({ kind: 'pass' })
+  expect([second.contents, third.contents]).toEqual([['hello <masked> you '], []])
+  await second.asked[0]!({ kind: 'pass' })
+  expect([third.contents, piece.released]).toEqual([['hello <masked> you '], undefined])
+  await third.asked[0]!({ kind: 'pass' })
+  expect(piece.released).toBe('hello <masked> you ')
 })

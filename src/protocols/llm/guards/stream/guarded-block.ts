@@ -265,9 +265,15 @@ export class GuardedBlock implements TextOutput<StreamPiece>, WorkQueue {
   }
 
   #asking(guard: ServiceGuard, begun: GuardedBlock | undefined) {
-    const { refuse, exchange, signal, progressed } = this.#options
+    const { refuse, exchange, signal } = this.#options
     const { text } = this.#kind
     const before = () => begun?.tail ?? text?.tailBefore ?? ''
+    const services = this.#services
+    const progressed = () => {
+      // What one service has let pass has waited for its pause already.
+      for (const service of services) service.judgeNow()
+      this.#options.progressed()
+    }
     return { guard, before, refuse, exchange, signal, progressed }
   }
 }

@@ -376,3 +376,13 @@ test('windows that are judged are counted', async () => {
   await asked[0]!.answer(PASS)
   expect(windows).toBe(0)
 })
+
+test('texts without content make no pause longer', async () => {
+  const { stage, contents } = stageWith()
+  stage.text(1, 'hello')
+  for (let tag = 2; tag < 5; tag++) {
+    await time.pass(200)
+    stage.text(tag, '')
+  }
+  expect(contents()).toEqual(['hello'])
+})

@@ -93,7 +93,7 @@ export class ServiceStage<Tag> implements TextStage<Tag> {
     this.#half = joined.slice(end)
     this.#open.entries.push({ tag, text, canChange: this.#options.canChange(tag) })
     this.#open.bytes += utf8Length(text, WINDOW_BYTES)
-    this.#lastMs = clock.monotonic()
+    if (text !== '') this.#lastMs = clock.monotonic()
     if (this.#open.bytes >= WINDOW_BYTES) this.#judge()
     else if (this.#open.bytes > 0) this.#awaitPause(PAUSE_MS)
     else if (this.#inFlight.length === 0) this.#releaseEmpty()
