@@ -2,6 +2,7 @@ import { ACCEPTED_FRAMING } from './accepted-framing.ts'
 import { ACCEPTED_GUARDS } from './accepted-guards.ts'
 import { ACCEPTED_SECURITY } from './accepted-security.ts'
 import { ACCEPTED_STREAMS } from './accepted-streams.ts'
+import { ACCEPTED_TEXTS } from './accepted-texts.ts'
 import type { Mutant } from './mutate.ts'
 
 /** A mutant that no test needs to notice. It is known by the text of its line, so that it stays known when lines move. */
@@ -20,6 +21,7 @@ export const ACCEPTED: readonly Accepted[] = [
   ...ACCEPTED_GUARDS,
   ...ACCEPTED_SECURITY,
   ...ACCEPTED_STREAMS,
+  ...ACCEPTED_TEXTS,
   {
     file: 'protocols/llm/json/end-of-string.ts',
     line: 'const NEAR_BYTES = 512',

@@ -1,0 +1,103 @@
+import type { Accepted } from './accepted.ts'
+
+type Change = readonly [line: string, original: string, replacement: string]
+
+const entriesOf = (file: string, reason: string, changes: readonly Change[]): readonly Accepted[] =>
+  changes.map(([line, original, replacement]) => ({
+    file: `protocols/llm/${file}.ts`,
+    line,
+    original,
+    replacement,
+    reason,
+  }))
+
+const DIVIDES = 'only how long work is divided'
+const NO_CHILDREN = 'the same program: a number and a literal have no children'
+const PLAIN = "const plain = rest.includes('%') ? decodePercent(rest) : rest"
+const BEGINS_BINARY =
+  'if (sample === undefined || wideCoding(sample) !== undefined || !BINARY.test(lenient.decode(sample))) return false'
+const IS_UTF8 = "new TextDecoder('utf-8', { fatal: true }).decode(sample, { stream: true })"
+const SKIPS = 'if (!isText && data.length > 2 * SAMPLE_LENGTH && isBinary(decodeBase64(data.slice(0, SAMPLE_LENGTH))))'
+const FAULTS = "return damaged.split('\\ufffd', damaged.length / 4 + 1).length <= damaged.length / 4"
+const IS_OBJECT = "} else if (value.kind === 'object') {"
+
+/** In the texts of bodies, and in readers of answers. */
+export const ACCEPTED_TEXTS: readonly Accepted[] = [
+  ...entriesOf('texts/argument-texts', DIVIDES, [
+    ['const WORK_PER_STRING = 256', '256', '(256 + 1)'],
+    ['yield', 'yield', ';'],
+    ['if (pace.after(WORK_PER_STRING + json.length)) yield', 'pace.after(WORK_PER_STRING + json.length)', 'true'],
+  ]),
+  ...entriesOf('texts/argument-texts', NO_CHILDREN, [
+    [
+      "} else if (kind === 'array' || kind === 'object') open.push(value.children())",
+      "kind === 'array' || kind === 'object'",
+      'true',
+    ],
+  ]),
+  ...entriesOf('texts/schema-texts', NO_CHILDREN, [[IS_OBJECT, "value.kind === 'object'", 'true']]),
+  ...entriesOf('texts/text-walk', NO_CHILDREN, [
+    [IS_OBJECT, "value.kind === 'object'", 'true'],
+    ["else if (value.kind === 'object') {", "value.kind === 'object'", 'true'],
+  ]),
+  ...entriesOf('texts/file-data', 'only speed: no part after the first one is used', [
+    ["return TEXTUAL.test(mediaType.split(';', 1)[0]!.trim().toLowerCase())", '1', '(1 + 1)'],
+    ["const given = about.split(';', 1)[0]!", '1', '(1 + 1)'],
+    [FAULTS, '/', '*'],
+  ]),
+  ...entriesOf('texts/file-data', 'only speed: there is nothing to decode', [
+    [PLAIN, "rest.includes('%')", 'true'],
+    [PLAIN, "'%'", "''"],
+  ]),
+  ...entriesOf('texts/file-data', 'only speed: the whole file is examined instead of its beginning, or both', [
+    ['const SAMPLE_LENGTH = 4096', '4096', '(4096 + 1)'],
+    [BEGINS_BINARY, BEGINS_BINARY.slice('if ('.length, -') return false'.length), 'true'],
+    [BEGINS_BINARY, '===', '!=='],
+    [IS_UTF8, IS_UTF8, ';'],
+    [IS_UTF8, 'true', 'false'],
+    ['return true', 'true', 'false'],
+    [SKIPS, SKIPS.slice('if ('.length, -1), 'false'],
+    [SKIPS, '>', '>='],
+    [SKIPS, '>', '<='],
+    [SKIPS, '2', '(2 + 1)'],
+    [SKIPS, '*', '/'],
+  ]),
+  ...entriesOf('texts/text-walk', DIVIDES, [
+    ['const WORK_PER_VALUE = 128', '128', '(128 + 1)'],
+    ['const WORK_PER_RUN = 32', '32', '(32 + 1)'],
+    ...['WORK_PER_VALUE', 'WORK_PER_RUN', 'WORK_PER_PLACE'].flatMap((work): Change[] => {
+      const line = `if (this.#pace.after(${work})) yield`
+      return [
+        [line, `this.#pace.after(${work})`, 'false'],
+        [line, 'yield', ';'],
+      ]
+    }),
+  ]),
+  ...entriesOf('texts/text-walk', 'only speed: no member is read first', [
+    ['if (first.length > 0) {', 'first.length > 0', 'true'],
+  ]),
+  ...entriesOf('texts/text-walk', 'never used: each value is visited within a run', [
+    ["#run = new Run('user', true)", "'user'", "''"],
+    ["#run = new Run('user', true)", 'true', 'false'],
+  ]),
+  ...entriesOf('texts/walked-place', 'never used: the outermost value has no step', [
+    ['constructor(value: JsonValue, parent?: Location, index = 0, name?: string) {', '0', '(0 + 1)'],
+  ]),
+  ...entriesOf('answer/kept-answer', 'the same program: what is no text cannot be parsed', [
+    [
+      "return { id, name, arguments: typeof given === 'string' ? parseOr(given) : given }",
+      "typeof given === 'string'",
+      'true',
+    ],
+  ]),
+  ...entriesOf('answer/stream-answer', 'never used: they are set with each piece', [
+    ['#from = 0', '0', '(0 + 1)'],
+    ['#to = 0', '0', '(0 + 1)'],
+  ]),
+  ...entriesOf('answer/stream-answer', 'the same program: a block that begins elsewhere sets both', [
+    ['this.#from = this.#to = start', 'this.#from = this.#to = start', ';'],
+  ]),
+  ...entriesOf('answer/stream-answer', 'only memory: until the next piece', [
+    ['this.#piece = undefined', 'this.#piece = undefined', ';'],
+  ]),
+]
