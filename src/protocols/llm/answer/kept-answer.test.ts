@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { BodyClaim, BodyMemory } from '#net/body/body-memory.ts'
 import { KeptAnswer } from './kept-answer.ts'
 
 const ALL = { tokens: false, completion: true, toolCalls: true }
@@ -44,6 +45,13 @@ test('a text that is empty so far needs no memory', () => {
   for (const key of [0, 1, 2]) kept.addText(key, '')
   kept.addText(3, 'a'.repeat(50))
   expect(kept.completion).toEqual(['a'.repeat(36)])
+})
+
+test('a text for which there is no memory is not kept', () => {
+  const kept = new KeptAnswer(ALL, 100)
+  kept.areValidFor(new BodyClaim(new BodyMemory(66)))
+  kept.addText(0, 'abc')
+  expect([kept.completion, kept.isFull]).toEqual([[], true])
 })
 
 test('values other than text are omitted', () => {

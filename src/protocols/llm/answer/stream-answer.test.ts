@@ -130,6 +130,8 @@ test.each<[type: RouteType, stream: string, errorType: string | undefined]>([
   ['Messages', 'event: error\ndata: {"message":"m"}', 'error'],
   ['Completions', 'data: {"choices":[{"delta":{},"finish_reason":"stop"}]}', undefined],
   ['Completions', 'data: {"choices":[{"delta":{"content":"x"}}]}', 'incomplete'],
+  // What is no event passes as well.
+  ['Completions', 'data: {"choices":[{"delta":{},"finish_reason":"stop"}]}\n\n:', undefined],
 ])('the last event of a stream of %s may lack its empty line: %s', (type, stream, errorType) => {
   const { text, facts } = pass(stream, { type, cuts: [3] })
   expect(facts.errorType).toBe(errorType)

@@ -8,6 +8,7 @@ test.each<[text: string, is: boolean]>([
   ['data: {"type":"x"}\n\n', true],
   ['data: {"type": "x","a":1}\n\n', true],
   ['data: {"type":  "x"}\n\n', false],
+  ['data: {"kind":"x"}\n\n', false],
   ['data: {"type":"xy"}\n\n', false],
   ['data: {"a":1,"type":"x"}\n\n', false],
   ['data: "x"\n\n', false],
