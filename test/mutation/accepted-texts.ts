@@ -19,6 +19,7 @@ const BEGINS_BINARY =
 const IS_UTF8 = "new TextDecoder('utf-8', { fatal: true }).decode(sample, { stream: true })"
 const SKIPS = 'if (!isText && data.length > 2 * SAMPLE_LENGTH && isBinary(decodeBase64(data.slice(0, SAMPLE_LENGTH))))'
 const FAULTS = "return damaged.split('\\ufffd', damaged.length / 4 + 1).length <= damaged.length / 4"
+const HAS_NO_FACTS = 'if (!isRead && (found & (HAS_USAGE | HAS_ERROR | HAS_FINISH)) === 0) return true'
 const IS_OBJECT = "} else if (value.kind === 'object') {"
 
 /** In the texts of bodies, and in readers of answers. */
@@ -96,6 +97,21 @@ export const ACCEPTED_TEXTS: readonly Accepted[] = [
   ]),
   ...entriesOf('answer/stream-answer', 'the same program: a block that begins elsewhere sets both', [
     ['this.#from = this.#to = start', 'this.#from = this.#to = start', ';'],
+  ]),
+  ...entriesOf('answer/stream-answer', 'the same program: data begins behind the name of its field', [
+    ['if (block.dataStart < 0) return true', '<', '<='],
+    ['if (block.dataStart < 0) return true', '0', '(0 + 1)'],
+  ]),
+  ...entriesOf('answer/stream-answer', 'only speed: an event without facts is read', [
+    [HAS_NO_FACTS, '!isRead && (found & (HAS_USAGE | HAS_ERROR | HAS_FINISH)) === 0', 'false'],
+    [HAS_NO_FACTS, '&', '|'],
+  ]),
+  ...entriesOf('answer/stream-answer', 'the same program: a stream that is not complete was reported so already', [
+    [
+      'return marksBreak && this.#isEnded && !this.#hasOutput && !saysWhy',
+      'marksBreak && this.#isEnded',
+      '((marksBreak) || (this.#isEnded))',
+    ],
   ]),
   ...entriesOf('answer/stream-answer', 'only memory: until the next piece', [
     ['this.#piece = undefined', 'this.#piece = undefined', ';'],

@@ -103,6 +103,7 @@ const errors: [type: RouteType, body: string, errorType: string, unhealthy: bool
     true,
   ],
   ['Detect', data({ error: { type: 'server_error' } }), 'server_error', true],
+  ['Detect', event('response.failed', { response: { output, error: { code: 'server_error' } } }), 'server_error', true],
 ]
 const BEFORE: Partial<Record<RouteType, string>> = {
   Completions: data({ choices: [{ delta: { content: 'x' } }] }),
@@ -152,6 +153,19 @@ test.each<[type: RouteType, stream: string, isEmpty: boolean]>([
   const { text, facts, collector } = pass(stream, { type })
   expect([text, collector.ended]).toEqual([stream, 1])
   expect(facts.errorType === 'incomplete').toBe(isEmpty)
+})
+
+test.each<[event: object, finishReasons: string[]]>([
+  [{ ...completed(), response: { ...completed().response, status: 'completed' } }, ['completed']],
+  [
+    { type: 'response.incomplete', response: { output, status: 'incomplete', incomplete_details: { reason: 'cut' } } },
+    ['cut'],
+  ],
+  [{ type: 'message_delta', delta: { stop_reason: 'end_turn', x: IMAGE } }, ['end_turn']],
+  [{ stopReason: 'end_turn', x: IMAGE }, ['end_turn']],
+])('an event of any size of an unknown format says why the model stopped: %#', (last, finishReasons) => {
+  const { text, facts } = pass(data(last), { type: 'Detect', cuts: [1_000_000, 1_500_000] })
+  expect([text === data(last), facts.finishReasons]).toEqual([true, finishReasons])
 })
 
 test('what is not a whole block yet is not forwarded, and comments are no events', () => {

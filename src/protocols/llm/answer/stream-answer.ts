@@ -163,12 +163,12 @@ export class StreamAnswer extends ForwardingSink implements SseBlockReceiver {
     const block = this.#block.read(buffer, start, end, format.finishMember)
     if (block.dataStart < 0) return true
     const { found } = block
-    const isFirst = this.#events++ === 0
+    this.#events++
     if (format.isEnd(block)) this.#isEnded = true
     if ((found & HAS_FINISH) !== 0) this.#isFinished = true
     const isError = isErrorEvent(block)
     const keeps = kept !== undefined && !kept.isFull
-    const isRead = isFirst || !this.#hasOutput || format.readsAll || keeps || isError
+    const isRead = !this.#hasOutput || format.readsAll || keeps || isError
     if (!isRead && (found & (HAS_USAGE | HAS_ERROR | HAS_FINISH)) === 0) return true
     return this.#readEvent(parseData(block.data), isError)
   }

@@ -13,9 +13,12 @@ import { DETECT_MEMBERS, DetectReader } from './response.ts'
 const EVENT_PATHS = DETECT_MEMBERS.flatMap((member) => {
   if (member !== 'response' && member !== 'message' && member !== 'metadata') return [member]
   return ['id', 'model', 'modelVersion', 'service_tier', 'usage', 'usageMetadata'].map((name) => `${member}.${name}`)
-}).concat('type', 'error')
+}).concat('type', 'error', 'stopReason', 'delta.stop_reason')
 
-const MEMBERS = wantedMembers(EVENT_PATHS)
+/** Those of a whole response of the Responses API, in its last event. */
+const RESPONSE_PATHS = ['responseId', 'status', 'incomplete_details.reason', 'error'].map((name) => `response.${name}`)
+
+const MEMBERS = wantedMembers([...EVENT_PATHS, ...RESPONSE_PATHS])
 
 /** A stream of unknown format: facts are read if possible, and no events are added. */
 export class DetectStream extends DetectReader implements StreamFormat {
