@@ -102,6 +102,9 @@ export const ACCEPTED_TEXTS: readonly Accepted[] = [
     ['if (block.dataStart < 0) return true', '<', '<='],
     ['if (block.dataStart < 0) return true', '0', '(0 + 1)'],
   ]),
+  ...entriesOf('answer/stream-answer', 'the same program: nothing is found in no event', [
+    ['if (event === undefined) return true', 'event === undefined', 'false'],
+  ]),
   ...entriesOf('answer/stream-answer', 'only speed: an event without facts is read', [
     [HAS_NO_FACTS, '!isRead && (found & (HAS_USAGE | HAS_ERROR | HAS_FINISH)) === 0', 'false'],
     [HAS_NO_FACTS, '&', '|'],

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
 import { BodyClaim, BodyMemory } from '#net/body/body-memory.ts'
 import { sampleOf } from '#test/support/sample-size.ts'
+import { VirtualTime } from '#test/support/virtual-time.ts'
 import type { RouteType } from '../policy-schema.ts'
 import { pass } from '../testing.ts'
 
@@ -166,6 +167,14 @@ test.each<[event: object, finishReasons: string[]]>([
 ])('an event of any size of an unknown format says why the model stopped: %#', (last, finishReasons) => {
   const { text, facts } = pass(data(last), { type: 'Detect', cuts: [1_000_000, 1_500_000] })
   expect([text === data(last), facts.finishReasons]).toEqual([true, finishReasons])
+})
+
+test('the time to the first token begins with the request, and no event is hidden that has more than usage', async () => {
+  using time = new VirtualTime()
+  await time.pass(50)
+  const stream = BEFORE.Messages! + event('message_stop')
+  const { text, facts } = pass(stream, { type: 'Messages', hidesUsage: true })
+  expect([text, facts.timeToFirstTokenMs]).toEqual([stream, 0])
 })
 
 test('what is not a whole block yet is not forwarded, and comments are no events', () => {
