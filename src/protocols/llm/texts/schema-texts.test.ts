@@ -74,6 +74,7 @@ test.each(['object', 'array', 'string', 'number', 'integer', 'boolean', 'null'])
 
 test('another type is a text', () => {
   expect(read({ type: 'odd' })).toEqual(['s.type: odd!'])
+  expect(read({ type: { x: 'odd' } })).toEqual(['s.type{0}:name: x!', 's.type{0}: odd!'])
   expect(read({ type: ['string', 'odd'] })).toEqual(['s.type[0]: string!', 's.type[1]: odd!'])
 })
 

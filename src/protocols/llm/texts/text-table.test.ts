@@ -53,8 +53,9 @@ const JOINED = compileTable({
     fixed: FIXED,
     list: TEXT,
     'list[]': TEXT,
+    'rows[]': TEXT,
   },
-  repeats: { 'parts[].content[]': 'parts[]', own: 'list', other: 'list', fixed: 'list' },
+  repeats: { 'parts[].content[]': 'parts[]', own: 'list', other: 'list', fixed: 'list', lines: 'rows' },
   anywhere: { id: ID },
 })
 
@@ -99,6 +100,9 @@ const STRINGS: readonly (readonly [path: string, body: object, joins: boolean])[
   ['parts[0].content[0].content[0].text', { parts: [{ content: [{ content: [{ text: 'a' }] }] }] }, true],
   ['free{0}.text', { free: { x: { text: 'a' } } }, true],
   ['free{0}.x', { free: { x: { x: 'a' } } }, false],
+  ['lines', { lines: 'a' }, false],
+  ['lines[0]', { lines: ['a'] }, true],
+  ['PARTS[0].text', { PARTS: [{ text: 'a' }] }, true],
   ['own', { own: 'a' }, true],
   ['own[0]', { own: ['a'] }, false],
   ['other', { other: 'a' }, true],
