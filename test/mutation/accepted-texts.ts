@@ -45,6 +45,7 @@ export const ACCEPTED_TEXTS: readonly Accepted[] = [
     ["return TEXTUAL.test(mediaType.split(';', 1)[0]!.trim().toLowerCase())", '1', '(1 + 1)'],
     ["const given = about.split(';', 1)[0]!", '1', '(1 + 1)'],
     [FAULTS, '/', '*'],
+    [FAULTS, '1', '(1 + 1)'],
   ]),
   ...entriesOf('texts/file-data', 'only speed: there is nothing to decode', [
     [PLAIN, "rest.includes('%')", 'true'],
@@ -80,6 +81,9 @@ export const ACCEPTED_TEXTS: readonly Accepted[] = [
   ...entriesOf('texts/text-walk', 'never used: each value is visited within a run', [
     ["#run = new Run('user', true)", "'user'", "''"],
     ["#run = new Run('user', true)", 'true', 'false'],
+  ]),
+  ...entriesOf('texts/text-walk', 'the same program: a role that is not known is that of a user', [
+    ["if (role === 'role') return new Run(roleNamed(given ?? 'user'), true)", "'user'", "''"],
   ]),
   ...entriesOf('texts/walked-place', 'never used: the outermost value has no step', [
     ['constructor(value: JsonValue, parent?: Location, index = 0, name?: string) {', '0', '(0 + 1)'],

@@ -3,9 +3,9 @@ import { runAtOnce } from '#base/in-slices.ts'
 import { type BlockOf, type EventShape, indexOf, readEvent } from './read-texts.ts'
 import { documentOf } from './testing.ts'
 import { compileTable } from './text-table.ts'
-import { TEXT } from './treatments.ts'
+import { FILE, TEXT } from './treatments.ts'
 
-const TABLE = compileTable({ first: [], runs: {}, places: { text: TEXT }, anywhere: {} })
+const TABLE = compileTable({ first: [], runs: {}, places: { text: TEXT, file: FILE }, anywhere: {} })
 
 function eventOf(event: object, shape: Partial<EventShape> = {}) {
   const all: EventShape = { isKnown: true, blockOf: () => undefined, closes: [], exempt: undefined, ...shape }
@@ -45,6 +45,8 @@ test('a text of a block has the form of the block, and its owner', () => {
 
 test.each<[what: string, event: object, shape: Partial<EventShape>, isSteady: boolean]>([
   ['a text that goes on', { text: 'a' }, { blockOf: () => BLOCK }, true],
+  // Other data may be no text.
+  ['a file', { file: 'YWI=' }, { blockOf: () => BLOCK }, false],
   ['no text', { n: 1 }, { blockOf: () => BLOCK }, false],
   ['two texts', { text: 'a', more: 'b' }, { blockOf: () => BLOCK }, false],
   ['a text that ends', { text: 'a' }, { blockOf: () => ({ ...BLOCK, ends: true }) }, false],

@@ -26,6 +26,8 @@ test.each<[token: string, holder: unknown, bytes: number[] | undefined]>([
   ['\\xc3', { bytes: [256] }, [0xc3]],
   ['\\xc3', { bytes: [-1] }, [0xc3]],
   ['\\xc3', { bytes: [1, '2'] }, [0xc3]],
+  ['\\xc3', { bytes: [null] }, [0xc3]],
+  ['\\xc3', { bytes: [[1]] }, [0xc3]],
   ['\\xc3', { other: [1] }, [0xc3]],
 ])('the bytes of %j in %j are %j', (token, holder, bytes) => {
   expect(read(token, holder)).toEqual(bytes === undefined ? undefined : Uint8Array.from(bytes))

@@ -15,7 +15,7 @@ export function bytesOf(token: string, holder: JsonValue): Uint8Array | undefine
   if (!CUT.test(token)) return undefined
   const given = holder.get('bytes')
   const isList = given?.kind === 'array' && given.end - given.place <= LONGEST_LIST
-  const bytes = isList ? given.elements.map(({ kind, number }) => (kind === 'number' ? number : -1)) : []
+  const bytes = isList ? given.elements.map(({ number }) => number) : []
   if (bytes.length > 0 && bytes.every((byte) => byte >= 0 && byte <= 0xff)) return Uint8Array.from(bytes)
   const escapes = token.match(ESCAPES)
   return escapes === null ? undefined : Uint8Array.from(escapes, (written) => Number.parseInt(written.slice(2), 16))
