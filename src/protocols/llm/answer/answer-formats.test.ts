@@ -45,6 +45,28 @@ test.each<[wire: RouteType, answer: object, finishReasons: string[]]>([
   expect(read(wire, answer, newKept()).facts.finishReasons).toEqual(finishReasons)
 })
 
+test.each<[answer: object, facts: Partial<LlmFacts>]>([
+  [{ id: 'i' }, { responseId: 'i' }],
+  [{ responseId: 'i' }, { responseId: 'i' }],
+  [{ response: { id: 'i' } }, { responseId: 'i' }],
+  [{ message: { id: 'i' } }, { responseId: 'i' }],
+  [{ model: 'm' }, { responseModel: 'm' }],
+  [{ modelVersion: 'm' }, { responseModel: 'm' }],
+  [{ metadata: { model: 'm' } }, { responseModel: 'm' }],
+  [{ service_tier: 's' }, { serviceTier: 's' }],
+  [{ usage: { prompt_tokens: 1 } }, { inputTokens: 1 }],
+  [{ usageMetadata: { promptTokenCount: 1 } }, { inputTokens: 1 }],
+  [{ stop_reason: 'x' }, { finishReasons: ['x'] }],
+  [{ stopReason: 'x' }, { finishReasons: ['x'] }],
+  [{ choices: [{ finish_reason: 'x' }] }, { finishReasons: ['x'] }],
+  [{ candidates: [{ finishReason: 'x' }] }, { finishReasons: ['x'] }],
+  [{ object: 'response', status: 'completed' }, { finishReasons: ['completed'] }],
+  [{ object: 'response', status: 'incomplete', incomplete_details: { reason: 'x' } }, { finishReasons: ['x'] }],
+  [{ object: 'other', status: 'completed' }, { finishReasons: [] }],
+])('facts of a whole answer of unknown format: %j', (answer, facts) => {
+  expect(read('Detect', answer).facts).toMatchObject(facts)
+})
+
 test('each dialect has its own counts', () => {
   const tokens = (wire: RouteType, answer: object) => {
     const { inputTokens, outputTokens, countTokens } = read(wire, answer).facts
