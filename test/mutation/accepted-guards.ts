@@ -143,7 +143,10 @@ const DIVIDING: readonly Accepted[] = [
   ...entriesOf('stream/json-string-splitter', 'only speed: the same text', [
     ["if (!written.includes('\\\\')) return written", "!written.includes('\\\\')", 'false'],
     ["if (!written.includes('\\\\')) return written", "'\\\\'", "''"],
-    ["if (!written.includes('\\\\')) return written", 'return written', ';'],
+  ]),
+  ...entriesOf('stream/arguments-stage', 'only speed: there is nothing to take, or to change', [
+    ['if (unsettled.length === 0) return NONE', 'unsettled.length === 0', 'false'],
+    ['if (edits.length === 0) return text', 'edits.length === 0', 'false'],
   ]),
   ...entriesOf('broken-arguments', 'only how long work is divided', [
     ['const PART_LENGTH = 256', '256', '(256 + 1)'],
@@ -246,9 +249,6 @@ export const ACCEPTED_GUARDS: readonly Accepted[] = [
   ]),
   ...entriesOf('stream/event-reader', 'the same text, decoded at once or in pieces', [
     ['const isLong = end - start > PIECE_BYTES', '>', '>='],
-  ]),
-  ...entriesOf('stream/guarding-stream-sink', 'only speed: services are busy only with text that is held', [
-    ['return this.#isFull || (this.#held.bytes > 0 && this.#blocks.isBusy)', 'this.#held.bytes > 0', 'true'],
   ]),
   ...entriesOf('stream/guarding-stream-sink', 'only memory: it is free at the end of the call', [
     ['this.#input.drop()', 'this.#input.drop()', ';'],

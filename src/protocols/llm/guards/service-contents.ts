@@ -16,7 +16,7 @@ export class ServiceContents {
   }
 
   /** Yields between messages. */
-  static *of({ runs }: GuardedTexts): Steps<ServiceContents> {
+  static *of({ runs }: Pick<GuardedTexts, 'runs'>): Steps<ServiceContents> {
     const pace = new Pace()
     const found: ShownRun[] = []
     const messages: GuardedMessage[] = []

@@ -1,7 +1,5 @@
 import { expect, test } from 'vitest'
-import { Pace, runAtOnce } from '#base/in-slices.ts'
 import { readRequestTexts } from '../completions/texts.ts'
-import { readArguments } from './argument-texts.ts'
 import { readTextFile } from './file-data.ts'
 import { runsOf } from './testing.ts'
 
@@ -161,49 +159,6 @@ test.each([
 test('a long file that begins with binary data is no text file', () => {
   const bytes = Buffer.concat([Buffer.from(PNG, 'base64'), Buffer.from(HIDDEN.repeat(1000))])
   expect(readTextFile(bytes.toString('base64'), 'image/png')).toBeUndefined()
-})
-
-function argumentsOf(text: string) {
-  const found: { start: number; end: number; text: string; canChange: boolean }[] = []
-  const reading = readArguments(text, new Pace(), (text, canChange, start, end) =>
-    found.push({ start, end, text, canChange }),
-  )
-  return runAtOnce(reading) ? found : undefined
-}
-
-test('arguments: all strings with their places, names cannot change', () => {
-  expect(argumentsOf('{"to":["jan\\u0065"],"n":1}')).toEqual([
-    { start: 1, end: 5, text: 'to', canChange: false },
-    { start: 7, end: 18, text: 'jane', canChange: true },
-    { start: 20, end: 23, text: 'n', canChange: false },
-  ])
-  expect(argumentsOf('{"\u00e9":1,"a":"jan\\u0065","a"\n:["b\\"",":"]}')).toEqual([
-    { start: 1, end: 5, text: '\u00e9', canChange: false },
-    { start: 8, end: 11, text: 'a', canChange: false },
-    { start: 12, end: 23, text: 'jane', canChange: true },
-    { start: 24, end: 27, text: 'a', canChange: false },
-    { start: 30, end: 35, text: 'b"', canChange: true },
-    { start: 36, end: 39, text: ':', canChange: true },
-  ])
-  expect(argumentsOf('plain')).toBeUndefined()
-})
-
-test('arguments without strings have none; a number or a literal is no arguments, but text', () => {
-  for (const text of ['{}', ' []', '\t[1,[2,{}],null]']) expect(argumentsOf(text)).toEqual([])
-  for (const text of ['4111111111111111', '-1', 'true', 'null', '', ' ']) expect(argumentsOf(text)).toBeUndefined()
-})
-
-test('arguments of many strings', () => {
-  const texts = Array.from({ length: 5000 }, (_, index) => String(index))
-  const found = argumentsOf(JSON.stringify(texts))
-  expect(found?.map(({ text }) => text)).toEqual(texts)
-  expect(found?.at(-1)).toMatchObject({ start: 33_884, end: 33_890 })
-})
-
-test('a long name in arguments is a text, in pieces', () => {
-  const name = 'jane '.repeat(40_000)
-  const json = JSON.stringify({ [name]: 1 })
-  expect(argumentsOf(json)).toEqual([{ start: 1, end: json.length - 3, text: name, canChange: false }])
 })
 
 test('a name that is longer than those of an interface is a name that a client chose', () => {

@@ -92,7 +92,7 @@ export class ArgumentsStage<Tag> implements TextStage<Tag> {
   finish(): void {
     // Nothing but space.
     if (!this.#splitter.hasBegun && this.#unsettled.length > 0) this.#goOnAsText()
-    this.#string?.finish()
+    this.#endString()
     this.#plain?.finish()
     this.#settle()
     this.checks.finish()
@@ -127,9 +127,13 @@ export class ArgumentsStage<Tag> implements TextStage<Tag> {
         return
       }
       case 'end':
-        this.#string!.finish()
-        this.#string = undefined
+        this.#endString()
     }
+  }
+
+  #endString(): void {
+    this.#string?.finish()
+    this.#string = undefined
   }
 
   /** The ends that wait need no check. */
@@ -146,7 +150,7 @@ export class ArgumentsStage<Tag> implements TextStage<Tag> {
 
   /** The ends that wait are no JSON. */
   #goOnAsText(): void {
-    this.#string?.finish()
+    this.#endString()
     this.#plain = this.checks.text(this.#splitter.hasBegun ? this.#textBefore() : undefined)
     for (const delta of this.#unsettled) this.#checkEnd(this.#plain, delta)
     this.#settle()

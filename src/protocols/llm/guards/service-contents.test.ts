@@ -1,0 +1,74 @@
+import { expect, test } from 'vitest'
+import { runAtOnce, type Steps } from '#base/in-slices.ts'
+import { BrokenArguments } from './broken-arguments.ts'
+import { GuardedText } from './guarded-text.ts'
+import type { GuardedRun } from './guarded-texts.ts'
+import { ServiceContents } from './service-contents.ts'
+
+const text = (of: string, canChange = true) => new GuardedText(of, canChange, true)
+const broken = (of: string, canChange = true) => new BrokenArguments(of, canChange, false)
+const run = (role: GuardedRun['role'], ...texts: readonly GuardedText[]): GuardedRun => ({ role, isOne: false, texts })
+const contentsOf = (...runs: readonly GuardedRun[]) => runAtOnce(ServiceContents.of({ runs }))
+const written = (...runs: readonly GuardedRun[]) => runs.map(({ texts }) => texts.map((each) => each.text))
+
+function countYields(work: Steps<unknown>): number {
+  let yields = 0
+  while (work.next().done !== true) yields++
+  return yields
+}
+
+test('a run with text is a message', () => {
+  const runs = [
+    run('user', text('a'), text(''), text('b')),
+    run('user', text('')),
+    run('system'),
+    run('assistant', text(''), text(''), text('')),
+    run('assistant', text(''), text('c')),
+    run('tool', text(' ')),
+  ]
+  expect(contentsOf(...runs).messages).toEqual([
+    { role: 'user', content: 'a  b' },
+    { role: 'assistant', content: ' c' },
+    { role: 'tool', content: ' ' },
+  ])
+})
+
+test('arguments that are no JSON are shown by their strings', () => {
+  const runs = [
+    run('assistant', text('a'), broken('{"b":"\\u0063","d'), text('e'), broken('f')),
+    run('user', text('g')),
+  ]
+  expect(contentsOf(...runs).messages.map(({ content }) => content)).toEqual(['a b c d e f', 'g'])
+  // Of none, nothing is shown.
+  expect(contentsOf(run('assistant', broken('{"":["')), run('assistant', broken('{')), run('user')).messages).toEqual(
+    [],
+  )
+})
+
+test('masks go into the texts of their messages', () => {
+  const runs = [
+    run('user', text('')),
+    run('assistant', text('a'), broken('{"b":"\\u0063","d":"\\u0065'), broken('secret')),
+    run('user', text('f'), text('secret')),
+  ]
+  const contents = contentsOf(...runs)
+  expect(contents.messages.map(({ content }) => content)).toEqual(['a b c d e secret', 'f secret'])
+  expect(runAtOnce(contents.mask(['a b "" d e no', 'f it']))).toBe(true)
+  expect(written(...runs)).toEqual([[''], ['a', '{"b":"\\"\\"","d":"\\u0065', 'no'], ['f', 'it']])
+})
+
+test('a mask of what cannot change is refused', () => {
+  const masked = (of: GuardedText) => runAtOnce(contentsOf(run('user', of)).mask(['<masked>']))
+  expect([masked(text('a')), masked(broken('["a'))]).toEqual([true, true])
+  expect([masked(text('a', false)), masked(broken('["a', false)), masked(broken('{"a"'))]).toEqual([
+    false,
+    false,
+    false,
+  ])
+})
+
+test('long messages are shown in steps', () => {
+  const long = () => run('user', text('x'.repeat(16_384)))
+  expect(countYields(ServiceContents.of({ runs: [long(), long(), long()] }))).toBe(3)
+  expect(countYields(ServiceContents.of({ runs: [run('user', text('x')), run('user', broken('["x'))] }))).toBe(0)
+})

@@ -1,0 +1,112 @@
+import { expect, test } from 'vitest'
+import { type Refusal, reject } from '#exchange/outcome.ts'
+import type { RegexGuard } from '../guard.ts'
+import { compileRules } from '../rules/compile-rules.ts'
+import { ArgumentsStage } from './arguments-stage.ts'
+import { RegexChecks } from './regex-checks.ts'
+
+interface Options {
+  readonly matches: readonly string[]
+  readonly isFixed?: boolean
+  readonly isBroken?: boolean
+}
+
+/** Checks arguments, and those that come after their end, if they have several ends. @returns what leaves of each, or where they are refused */
+function check(parts: readonly (readonly string[])[], { matches, isFixed = false, isBroken = false }: Options) {
+  const refused: Refusal[] = []
+  const refusal = reject('prompt-guard-rejected')
+  const rules = compileRules({ matches }, () => {})
+  const guard: RegexGuard = { phase: 'response', index: 0, kind: 'regex', rejects: false, refusal, rules }
+  const stream = { refuse: (why: Refusal) => void refused.push(why), noted() {} }
+  const passed: string[] = []
+  let begun: ArgumentsStage<undefined> | undefined
+  for (const [at, part] of parts.entries()) {
+    const before = begun?.checks instanceof RegexChecks ? begun.checks : undefined
+    let left = ''
+    let isOver = false
+    const stage: ArgumentsStage<undefined> = new ArgumentsStage(
+      {
+        text: (_, text) => {
+          left += text
+        },
+        finish: () => {
+          isOver = true
+        },
+      },
+      (checked) =>
+        new RegexChecks(checked, { guard, isFixed, stream, isBroken, mayGoOn: parts.length > 1, begun: before }),
+      begun,
+    )
+    for (const text of part) {
+      stage.text(undefined, text)
+      if (refused.length > 0) return `refused at ${text}`
+    }
+    stage.finish()
+    if (refused.length > 0) return 'refused at the end'
+    expect(isOver).toBe(true)
+    passed[at] = left
+    begun = stage
+  }
+  return passed.join('|')
+}
+
+const SECRET: Options = { matches: ['secret-[0-9]+'] }
+
+test.each<[options: Options, texts: string[], outcome: string]>([
+  [SECRET, ['{"a":"secret-1","b":"', 'secret-', '22"', '}'], '{"a":"<masked>","b":"<masked>"}'],
+  [SECRET, ['["secret-","1"]'], '["secret-","1"]'],
+  [SECRET, ['{"secret-1":1}'], 'refused at {"secret-1":1}'],
+  [SECRET, ['{"a":"', 'secret-1 ', '"}'], '{"a":"<masked> "}'],
+  [{ ...SECRET, isFixed: true }, ['{"a":"', 'secret-1 ', '"}'], 'refused at secret-1 '],
+  [{ ...SECRET, isFixed: true }, ['plain', ' secret-1 '], 'refused at  secret-1 '],
+  [SECRET, ['plain secret-', '1 and'], 'plain <masked> and'],
+  [SECRET, ['{"a":1,', 'secret-1'], '{"a":1,<masked>'],
+  // A pattern for the beginning of a text matches the beginning of each string, and not behind JSON.
+  [{ matches: ['^word'] }, ['["word","a word"] word'], '["<masked>","a word"] word'],
+  [{ matches: ['^word'] }, ['word'], '<masked>'],
+  [{ matches: ['^\\s*word'] }, [' ', 'word'], '<masked>'],
+  [{ matches: ['word$'] }, ['["word","word a"]'], '["<masked>","word a"]'],
+])('under %j, %j become %s', (options, texts, outcome) => {
+  expect(check([texts], options)).toBe(outcome)
+  if (outcome.startsWith('refused')) return
+  expect(check([[...texts.join('')]], options)).toBe(outcome)
+})
+
+/** A match that begins where `length` characters of JSON have left. */
+const SPAN: Options = { matches: ['x(?s:.)*secret'] }
+const jsonBefore = (length: number) => `["x${' '.repeat(length - 3)}",`
+
+test.each([6, 100, 256, 257, 5000])('what is no JSON is checked with 256 of %d characters before it', (length) => {
+  const before = jsonBefore(length)
+  const isShort = length <= 256
+  for (const texts of [[before, 'secret'], [`${before}secret`], [...before, 'secret']]) {
+    const outcome = check([texts], SPAN)
+    if (isShort) expect(outcome).toMatch(/^refused at .*secret$/)
+    else expect(outcome).toBe(`${before}secret`)
+    // Whole answers keep all of it.
+    expect(check([texts], { ...SPAN, isBroken: true })).toMatch(/^refused/)
+  }
+})
+
+test('what is no JSON is checked by the end of long JSON', () => {
+  for (const isBroken of [false, true]) {
+    const texts = [`["${'y'.repeat(5000)}",`, '"x",', '"', 'z', '",', 'secret']
+    expect(check([texts], { ...SPAN, isBroken })).toBe('refused at secret')
+    expect(check([texts], { ...SPAN, matches: ['secret'], isBroken })).toBe(`${texts.slice(0, -1).join('')}<masked>`)
+  }
+})
+
+test.each<[matches: string, parts: string[][], outcome: string]>([
+  ['secret-[0-9]+', [['["a secr'], ['et-1"]']], 'refused at et-1"]'],
+  ['secret-[0-9]+', [['["a '], ['secret-1"]']], '["a |<masked>"]'],
+  ['secret-[0-9]+', [['{"a'], ['secret-1"']], 'refused at secret-1"'],
+  ['secret-[0-9]+', [['plain secr'], ['et-1 ']], 'refused at et-1 '],
+  ['secret-[0-9]+', [['plain '], ['secret-1 '], ['secret-2']], 'plain |<masked> |<masked>'],
+  ['^rd', [['["wo'], ['rd"]']], '["wo|rd"]'],
+  ['^rd', [['wo'], ['rd']], 'wo|rd'],
+  ['^rd', [['["wo'], [], ['rd"]']], '["wo||rd"]'],
+  ['x(?s:.)*secret', [['["x",'], [' '], ['secret']], 'refused at secret'],
+  ['x(?s:.)*secret', [['["x",', 'plain'], ['secret']], 'refused at secret'],
+])('for %s, text that comes behind the end is checked with what has left: %j', (matches, parts, outcome) => {
+  expect(check(parts, { matches: [matches] })).toBe(outcome)
+})
