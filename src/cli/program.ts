@@ -130,7 +130,7 @@ function buildProgram(end: (code: ExitCode) => void, around: Surroundings | unde
     .option('-d, --data <body>', 'request body, or @path of a file with it; the default method becomes POST')
     .option(
       '--call',
-      'ask the servers that policies ask (authorization, global rate limits, key sets); nothing is sent to backends',
+      'ask the servers that policies ask (authorization, global rate limits, key sets, prompt guards); nothing is sent to backends',
     )
     .option('-o, --output <format>', 'text (the default) or json')
     .addHelpText('after', describeVariables('explain'))

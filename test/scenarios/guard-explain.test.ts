@@ -99,3 +99,12 @@ test('explain --call asks the services', async () => {
     'promptGuard            refuse: request guard 2, webhook, fails (the service answered 500)\n',
   )
 })
+
+test('explain refuses a body over the limit, as the gateway does', async () => {
+  const folder = await createObjectsFolder({ 'body.json': `{"model":"m","messages":[],"x":"${'x'.repeat(2 ** 21)}"}` })
+  stops.defer(folder.remove)
+  const url = 'http://localhost:8080/v1/chat/completions'
+  const { stdout } = await gatewright(['explain', '-f', objects.path, '-d', `@${folder.path}/body.json`, url])
+  expect(stdout).toContain('response  413')
+  expect(stdout).toContain('body-too-large')
+})

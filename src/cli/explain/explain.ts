@@ -233,24 +233,28 @@ function buildExchange(head: Head, body: Uint8Array | undefined, url: URL, socke
   exchange.originalMethod = head.method
   exchange.originalAuthority = head.authority
   exchange.originalTarget = head.target
-  exchange.requestBody = body
   return exchange
 }
 
-/** The request body is complete; there is never a response body. */
-function readerOf(exchange: Exchange, body: Uint8Array | undefined): BodyReader {
+/** The request body has arrived; there is never a response body. */
+function readerOf(exchange: Exchange, body: Uint8Array = new Uint8Array(0)): BodyReader {
+  let whole = body
   const change = (bytes: Uint8Array) => {
     exchange.newRequestBody = undefined
     exchange.requestBody = bytes
+    whole = bytes
   }
   return {
     ...NO_BODIES,
-    async readRequestBody() {
-      exchange.requestBody ??= body ?? new Uint8Array(0)
+    async readRequestBody(_, maxBytes, use) {
+      const known = exchange.requestBody ?? whole
+      const isLarge = known.length > maxBytes
+      exchange.requestBody = isLarge ? null : known
+      if (isLarge && use === 'prefix') exchange.requestBodyPrefix = known.subarray(0, maxBytes)
       return undefined
     },
     decodeRequestBody,
-    outgoing: () => new FixedBody(exchange.newRequestBody ?? exchange.requestBody ?? ''),
+    outgoing: () => new FixedBody(exchange.newRequestBody ?? exchange.requestBody ?? whole),
     replace(_, changed) {
       if (changed instanceof Uint8Array) return void change(changed)
       return readWhole(changed).then((bytes) => void change(bytes))

@@ -214,7 +214,8 @@ test('a session whose provider leaves no place for an error event ends', () => {
 
 test('guards that cannot run refuse the session; without request guards nothing is read', () => {
   const broken = asks([{ regex: { action: 'Mask', matches: ['('] } }])
-  expect(refused(undefined, broken)).toMatchObject({ code: 'prompt-guard-failed' })
+  const detail = 'a guard of the policy cannot run; lint and the status of the policy say why'
+  expect(refused(undefined, broken)).toMatchObject({ code: 'prompt-guard-failed', detail })
   expect(opened({ ...asks([]), ai: { routes: { '*': 'Realtime' } } }).session.guarded).toBeUndefined()
   const response = [{ regex: { matches: ['x'] } }] as never
   expect(opened(asks([], { promptGuard: { response } })).session.guarded).toBeUndefined()

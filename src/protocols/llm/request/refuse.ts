@@ -25,7 +25,8 @@ export function refuse(type: RouteType, code: RejectionCode, publicDetail?: stri
 
 /** A guard of the policy cannot run, so nothing passes. */
 export function refuseClosed(type: RouteType, decidedBy: DecidedBy): Refusal {
-  return { ...refuse(type, 'prompt-guard-failed'), decidedBy }
+  const detail = 'a guard of the policy cannot run; lint and the status of the policy say why'
+  return { ...refuse(type, 'prompt-guard-failed'), detail, decidedBy }
 }
 
 /** The provider cannot take a request that another one of its backend may take. */
