@@ -120,6 +120,9 @@ export const ACCEPTED_TEXTS: readonly Accepted[] = [
       '((marksBreak) || (this.#isEnded))',
     ],
   ]),
+  ...entriesOf('detect/response', 'the same program: nothing is found in no usage', [
+    ['if (usage !== undefined) this.#readUsage(usage, facts)', 'usage !== undefined', 'true'],
+  ]),
   ...entriesOf('answer/stream-answer', 'only memory: until the next piece', [
     ['this.#piece = undefined', 'this.#piece = undefined', ';'],
   ]),
