@@ -1,5 +1,4 @@
 import { expect, test } from 'vitest'
-import type { LlmFacts } from '#exchange/llm-facts.ts'
 import { BodyClaim, BodyMemory } from '#net/body/body-memory.ts'
 import { sampleOf } from '#test/support/sample-size.ts'
 import { VirtualTime } from '#test/support/virtual-time.ts'
@@ -155,49 +154,6 @@ test.each<[type: RouteType, stream: string, isEmpty: boolean]>([
   const { text, facts, collector } = pass(stream, { type })
   expect([text, collector.ended]).toEqual([stream, 1])
   expect(facts.errorType === 'incomplete').toBe(isEmpty)
-})
-
-test.each<[event: object, finishReasons: string[]]>([
-  [{ ...completed(), response: { ...completed().response, status: 'completed' } }, ['completed']],
-  [
-    { type: 'response.incomplete', response: { output, status: 'incomplete', incomplete_details: { reason: 'cut' } } },
-    ['cut'],
-  ],
-  [{ type: 'message_delta', delta: { stop_reason: 'end_turn', x: IMAGE } }, ['end_turn']],
-  [{ stopReason: 'end_turn', x: IMAGE }, ['end_turn']],
-])('an event of any size of an unknown format says why the model stopped: %#', (last, finishReasons) => {
-  const { text, facts } = pass(data(last), { type: 'Detect', cuts: [1_000_000, 1_500_000] })
-  expect([text === data(last), facts.finishReasons]).toEqual([true, finishReasons])
-})
-
-test.each<[event: object, facts: Partial<LlmFacts>]>([
-  [completed(), { responseId: 'r', responseModel: 'gpt-5-x', inputTokens: 4, totalTokens: 13 }],
-  [
-    {
-      message: { id: 'i', model: 'm', service_tier: 's', content: IMAGE, usage: { input_tokens: 4, output_tokens: 1 } },
-    },
-    { responseId: 'i', responseModel: 'm', serviceTier: 's', totalTokens: 5 },
-  ],
-  [
-    { metadata: { model: 'm', service_tier: 's', usage: { prompt_tokens: 1 }, x: IMAGE } },
-    { responseModel: 'm', serviceTier: 's', inputTokens: 1 },
-  ],
-  [
-    { response: { responseId: 'i', modelVersion: 'v', usageMetadata: { promptTokenCount: 2 }, x: IMAGE } },
-    { responseId: 'i', responseModel: 'v', inputTokens: 2 },
-  ],
-  [
-    { x: IMAGE, id: 'i', modelVersion: 'v', usageMetadata: { promptTokenCount: 3 }, service_tier: 's' },
-    { responseId: 'i', responseModel: 'v', serviceTier: 's', inputTokens: 3 },
-  ],
-  [
-    { x: IMAGE, responseId: 'i', model: 'm', usage: { prompt_tokens: 1 } },
-    { responseId: 'i', responseModel: 'm', inputTokens: 1 },
-  ],
-])('an event of any size of an unknown format has facts: %#', (last, expected) => {
-  const { text, facts } = pass(data(last), { type: 'Detect', cuts: [1_000_000, 1_500_000] })
-  expect(text === data(last)).toBe(true)
-  expect(facts).toMatchObject(expected)
 })
 
 test('the time to the first token begins with the request, and no event is hidden that has more than usage', async () => {
