@@ -50,6 +50,7 @@ test('a text of 200,000 characters is read as a whole, and of a longer one twent
 test.each([
   ['a', 1],
   ['a'.repeat(30), 6],
+  [`中${'a'.repeat(30)}`, 7],
   // No name is so long: it is data.
   ['a'.repeat(31), 18],
 ])('%s has %i tokens', (text, tokens) => expect(estimateTokens(text)).toBe(tokens))
@@ -165,6 +166,7 @@ test.each<[what: string, text: string, tokens: number]>([
   ['a word behind 999 digits', `${'1'.repeat(999)}ab`, 334],
   ['a word behind 1,000 digits', `${'1'.repeat(1000)}ab`, 334],
   ['digits behind another script', `${'1'.repeat(1000)}中${'1'.repeat(3)}`, 336],
+  ['1,000 digits behind another script', `中${'1'.repeat(1000)}`, 335],
   ['signs', '.'.repeat(2000), 556],
 ])('a run without a space counts as 1,000 characters: %s', (_, text, tokens) => {
   expect(estimateTokens(text)).toBe(tokens)
