@@ -123,6 +123,8 @@ const REALTIME: readonly Accepted[] = [
   })),
 ]
 
+const KEEPS_TAIL = 'if (this.#tail.length > 16 * TAIL_LENGTH) this.#tail = this.#tail.slice(-TAIL_LENGTH)'
+
 const DIVIDING: readonly Accepted[] = [
   ...[
     ['protocols/llm/providers/edit-messages-body.ts', 'if (pace.after(WORK_PER_VALUE)) yield', 'yield', ';'],
@@ -147,6 +149,28 @@ const DIVIDING: readonly Accepted[] = [
   ...entriesOf('stream/arguments-stage', 'only speed: there is nothing to take, or to change', [
     ['if (unsettled.length === 0) return NONE', 'unsettled.length === 0', 'false'],
     ['if (edits.length === 0) return text', 'edits.length === 0', 'false'],
+  ]),
+  ...entriesOf('stream/regex-checks', 'only memory: what can go on is kept, and nobody asks for it', [
+    ['const alone = { ...this.#options, begun: undefined, mayGoOn: false, own }', 'false', 'true'],
+  ]),
+  ...entriesOf('stream/regex-checks', 'only memory: the tail, or what leaves it, is not used', [
+    ['this.#left.take()', 'this.#left.take()', ';'],
+    ['return', 'return', ';'],
+  ]),
+  ...entriesOf('stream/regex-checks', 'the same program: the text has one tag', [
+    ['this.#left.push(0, text)', '0', '(0 + 1)'],
+  ]),
+  ...entriesOf('stream/regex-checks', 'only memory: no more than the end of the tail is used', [
+    [KEEPS_TAIL, 'this.#tail.length > 16 * TAIL_LENGTH', 'true'],
+    [KEEPS_TAIL, 'this.#tail.length > 16 * TAIL_LENGTH', 'false'],
+    [KEEPS_TAIL, '>', '>='],
+    [KEEPS_TAIL, '>', '<='],
+    [KEEPS_TAIL, '16', '(16 + 1)'],
+    [KEEPS_TAIL, '*', '/'],
+    [KEEPS_TAIL, 'this.#tail = this.#tail.slice(-TAIL_LENGTH)', ';'],
+  ]),
+  ...entriesOf('broken-arguments', 'the same program: an empty text changes nothing', [
+    ['for (let at = 0; at < text.length && !isOver(); at += PART_LENGTH) {', '<', '<='],
   ]),
   ...entriesOf('broken-arguments', 'only how long work is divided', [
     ['const PART_LENGTH = 256', '256', '(256 + 1)'],

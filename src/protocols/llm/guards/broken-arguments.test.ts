@@ -65,6 +65,7 @@ test.each<[text: string, strings: [text: string, canChange: boolean][]]>([
   ['plain', [['plain', true]]],
   [' ', [[' ', true]]],
   [`["${LONG}`, [[LONG, true]]],
+  [`["\\/${LONG}\\/`, [[`/${LONG}/`, true]]],
   ['{', []],
   ['', []],
 ])('the strings of %s are %j', (text, strings) => {

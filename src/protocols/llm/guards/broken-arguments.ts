@@ -94,8 +94,8 @@ export class ArgumentStrings implements ArgumentChecks<undefined> {
     this.#canChange = canChange
   }
 
-  string(isKey: boolean): TextStage<Piece> {
-    return this.#collect(!isKey && this.#canChange)
+  string(isFixed: boolean): TextStage<Piece> {
+    return this.#collect(!isFixed && this.#canChange)
   }
 
   text(): TextStage<Piece> {

@@ -30,7 +30,8 @@ function stageOf({ mask = secret, holds = false, begun }: Options = {}) {
       }
     }
     return {
-      string: (isKey: boolean, goesOn: boolean) => check(`${isKey ? 'key' : 'string'}${goesOn ? ' goes on' : ''}`),
+      string: (isFixed: boolean, goesOn: boolean) =>
+        check(`${isFixed ? 'fixed string' : 'string'}${goesOn ? ' goes on' : ''}`),
       text: (before: string | undefined) => check(`text behind ${before}`),
       left: (text: string) => void log.push(`left ${text}`),
       finish: () => checked.finish(),
@@ -60,7 +61,7 @@ function happens(texts: readonly string[], options: Options = {}): string[] {
 test('each string is checked by itself, and each delta leaves as soon as it can', () => {
   const { stage, push, take } = stageOf()
   push('{"a":')
-  expect(take()).toEqual(['key', 'check a', 'key ends', 'left {"a":', '1: {"a":'])
+  expect(take()).toEqual(['fixed string', 'check a', 'fixed string ends', 'left {"a":', '1: {"a":'])
   push('"b\\u0063')
   expect(take()).toEqual(['string', 'check bc', 'left "b\\u0063', '2: "b\\u0063'])
   push('', 'd"', '}')
@@ -140,7 +141,9 @@ test('what is no JSON is checked as a text, from there on, behind what is before
   push('{"a":1,')
   take()
   push('"secret":secret')
-  expect(take()).toEqual([...['key', 'check secret', 'key ends', 'text behind "\\"":', 'check secret', '2: "\\"":"']])
+  expect(take()).toEqual([
+    ...['fixed string', 'check secret', 'fixed string ends', 'text behind "\\"":', 'check secret', '2: "\\"":"'],
+  ])
   expect(stage.isPlain).toBe(true)
   push('"a"')
   expect(take()).toEqual(['check "a"', '3: "a"'])
@@ -206,7 +209,22 @@ test('text behind the end goes on where the beginning was', () => {
   }
   const end = ['string goes on ends', 'over']
   expect(goOn('["a', 'secret')).toEqual(['string goes on', 'check secret', 'left \\"', '1: \\"', ...end])
-  expect(goOn('{"a', 'b')).toEqual(['key goes on', 'check b', 'left b', '1: b', 'key goes on ends', 'over'])
+  expect(goOn('{"a', 'b')).toEqual([
+    'fixed string goes on',
+    'check b',
+    'left b',
+    '1: b',
+    'fixed string goes on ends',
+    'over',
+  ])
+  expect(goOn('["a\\u00', '65')).toEqual([
+    'fixed string goes on',
+    'check e',
+    'left 65',
+    '1: 65',
+    'fixed string goes on ends',
+    'over',
+  ])
   expect(goOn('["a",', ' ')).toEqual(['left  ', '1:  ', 'over'])
   const text = ['text behind undefined', 'check a', '1: a', 'text behind undefined ends', 'over']
   for (const plain of ['plain', ' ', '["b" 1']) expect(goOn(plain, 'a')).toEqual(text)

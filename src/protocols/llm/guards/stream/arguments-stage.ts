@@ -33,8 +33,8 @@ export interface ArgumentPiece<Tag> {
 
 /** How one guard checks arguments. What passes goes to the output that it was made with. */
 export interface ArgumentChecks<Tag> {
-  /** A string begins. @param goesOn its beginning has left, because the text seemed to be over */
-  string(isKey: boolean, goesOn: boolean): TextStage<ArgumentPiece<Tag>>
+  /** A string begins. @param isFixed it cannot be masked @param goesOn its beginning has left, because the text seemed to be over */
+  string(isFixed: boolean, goesOn: boolean): TextStage<ArgumentPiece<Tag>>
   /** What is no JSON begins. @param before it, in the same delta; undefined: the text does not begin as JSON */
   text(before: string | undefined): TextStage<ArgumentPiece<Tag>>
   /** JSON has left. */
@@ -69,9 +69,10 @@ export class ArgumentsStage<Tag> implements TextStage<Tag> {
     this.#out = out
     this.checks = build({ text: (piece, text) => this.#pass(piece, text), finish: () => this.#end() })
     this.#splitter = begun === undefined ? new JsonStringSplitter() : begun.#splitter
-    const { string } = this.#splitter
+    const { string, isInCharacter } = this.#splitter
     if (begun?.isPlain === true) this.#plain = this.checks.text(undefined)
-    else if (string !== undefined) this.#string = this.checks.string(string === 'key', true)
+    // A mask cannot begin within a character.
+    else if (string !== undefined) this.#string = this.checks.string(string === 'key' || isInCharacter, true)
   }
 
   /** What has arrived is no JSON. */

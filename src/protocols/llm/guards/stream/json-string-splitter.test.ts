@@ -62,6 +62,23 @@ test.each<[json: string, strings: string[]]>([
   expect(everySplit(json)).toEqual(whole)
 })
 
+test.each([
+  ['', undefined],
+  ['{', undefined],
+  ['{"', 'key'],
+  ['{"a\\', 'key'],
+  ['{"a"', undefined],
+  ['{"a":"', 'value'],
+  ['{"a":"b",', undefined],
+  ['{"a":"b","', 'key'],
+  ['["a', 'value'],
+  ['"a', 'value'],
+])('behind %s, the string is: %s', (text, string) => {
+  const splitter = new JsonStringSplitter()
+  splitter.push(text, () => {})
+  expect(splitter.string).toBe(string)
+})
+
 test.each<[text: string, waiting: string]>([
   ['', ''],
   ['{"a":12', '12'],

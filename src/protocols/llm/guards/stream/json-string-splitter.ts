@@ -108,6 +108,11 @@ export class JsonStringSplitter {
     return this.#expectsKey ? 'key' : 'value'
   }
 
+  /** In a string, a character has begun. */
+  get isInCharacter(): boolean {
+    return this.#half !== ''
+  }
+
   /** @returns up to where the text is settled. What is behind that waits, with all that has waited before; or it is no JSON, if the text is broken. */
   push(text: string, take: (part: JsonPart) => void): number {
     let settled = 0

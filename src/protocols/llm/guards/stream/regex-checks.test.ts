@@ -65,6 +65,7 @@ test.each<[options: Options, texts: string[], outcome: string]>([
   [{ matches: ['^word'] }, ['["word","a word"] word'], '["<masked>","a word"] word'],
   [{ matches: ['^word'] }, ['word'], '<masked>'],
   [{ matches: ['^\\s*word'] }, [' ', 'word'], '<masked>'],
+  [{ matches: ['^\\["a".*word'] }, ['["a",', 'word'], 'refused at word'],
   [{ matches: ['word$'] }, ['["word","word a"]'], '["<masked>","word a"]'],
 ])('under %j, %j become %s', (options, texts, outcome) => {
   expect(check([texts], options)).toBe(outcome)
@@ -99,6 +100,9 @@ test('what is no JSON is checked by the end of long JSON', () => {
 test.each<[matches: string, parts: string[][], outcome: string]>([
   ['secret-[0-9]+', [['["a secr'], ['et-1"]']], 'refused at et-1"]'],
   ['secret-[0-9]+', [['["a '], ['secret-1"]']], '["a |<masked>"]'],
+  // The mask would leave half of a character in the string.
+  ['e-[0-9]+', [['["a \\u00'], ['65-1"]']], 'refused at 65-1"]'],
+  ['e-[0-9]+', [['["a \\u00'], ['65-a"]']], '["a \\u00|65-a"]'],
   ['secret-[0-9]+', [['{"a'], ['secret-1"']], 'refused at secret-1"'],
   ['secret-[0-9]+', [['plain secr'], ['et-1 ']], 'refused at et-1 '],
   ['secret-[0-9]+', [['plain '], ['secret-1 '], ['secret-2']], 'plain |<masked> |<masked>'],

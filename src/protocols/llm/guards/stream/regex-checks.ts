@@ -33,10 +33,10 @@ export class RegexChecks<Tag> implements ArgumentChecks<Tag> {
     if (options.isBroken === true) this.#left = new MaskPipeline(options.guard.rules)
   }
 
-  string(isKey: boolean, goesOn: boolean): TextStage<ArgumentPiece<Tag>> {
-    const isFixed = isKey || this.#options.isFixed
+  string(isFixed: boolean, goesOn: boolean): TextStage<ArgumentPiece<Tag>> {
     const own = goesOn ? this.#chainsBehind('') : undefined
-    return new RegexStage(this.#out, { ...this.#options, begun: undefined, mayGoOn: false, isFixed, own })
+    const alone = { ...this.#options, begun: undefined, mayGoOn: false, own }
+    return new RegexStage(this.#out, isFixed ? { ...alone, isFixed } : alone)
   }
 
   text(before: string | undefined): TextStage<ArgumentPiece<Tag>> {

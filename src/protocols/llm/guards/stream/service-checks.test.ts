@@ -142,6 +142,16 @@ test('patterns before and behind a service check arguments, too', async () => {
   expect(passed).toBe(json('<masked>', '<masked>'))
 })
 
+test.each<[masked: string, inWhole: string | undefined]>([
+  ['aXb', undefined],
+  ['ab', undefined],
+  ['c', '["c","<masked>"'],
+])('a mask over several strings, %s, is refused in a stream', async (masked, inWhole) => {
+  const mask: Mask = (content) => content.replace('a b', masked)
+  expect(inAnswer('["a","b"', mask).passed).toBe(inWhole)
+  expect((await inStream(['["a","b"'], mask)).passed).toBeUndefined()
+})
+
 test('half of a character in a string passes as it is', async () => {
   for (const given of ['{"a":"\\ud83d","b":"\\ude42"}', '["\ud83d"]']) {
     const { passed, seen } = await inStream(given.split(''), secret)

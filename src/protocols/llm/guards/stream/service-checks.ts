@@ -32,8 +32,8 @@ export class ServiceChecks<Tag> implements ArgumentChecks<Tag> {
   }
 
   /** Half of a character in it is none of a text. */
-  string(isKey: boolean): TextStage<ArgumentPiece<Tag>> {
-    return this.#next(!isKey && !this.#isFixed, (text) => text.toWellFormed())
+  string(isFixed: boolean): TextStage<ArgumentPiece<Tag>> {
+    return this.#next(!isFixed && !this.#isFixed, (text) => text.toWellFormed())
   }
 
   text(): TextStage<ArgumentPiece<Tag>> {
