@@ -126,22 +126,13 @@ const REALTIME: readonly Accepted[] = [
 const KEEPS_TAIL = 'if (this.#tail.length > 16 * TAIL_LENGTH) this.#tail = this.#tail.slice(-TAIL_LENGTH)'
 
 const DIVIDING: readonly Accepted[] = [
-  ...[
-    ['protocols/llm/providers/edit-messages-body.ts', 'if (pace.after(WORK_PER_VALUE)) yield', 'yield', ';'],
-    [
-      'protocols/llm/texts/argument-texts.ts',
-      'if (pace.after(WORK_PER_STRING + value.end - value.place)) yield',
-      'pace.after(WORK_PER_STRING + value.end - value.place)',
-      'true',
-    ],
-    ['protocols/llm/texts/argument-texts.ts', 'if (pace.after(WORK_PER_STRING + json.length)) yield', '+', '-'],
-  ].map(([file, line, original, replacement]) => ({
-    file: file!,
-    line: line!,
-    original: original!,
-    replacement: replacement!,
+  {
+    file: 'protocols/llm/providers/edit-messages-body.ts',
+    line: 'if (pace.after(WORK_PER_VALUE)) yield',
+    original: 'yield',
+    replacement: ';',
     reason: 'only how long work is divided',
-  })),
+  },
   ...entriesOf('stream/json-string-splitter', 'only speed: the same text', [
     ["if (!written.includes('\\\\')) return written", "!written.includes('\\\\')", 'false'],
     ["if (!written.includes('\\\\')) return written", "'\\\\'", "''"],

@@ -263,17 +263,8 @@ export class JsonChildren {
 
   /** The decoded key of the member that `next` returned; empty if no interface has one so long. */
   get name(): string {
-    return this.hasLongName ? '' : this.#tape.textAt(this.#current)
-  }
-
-  get hasLongName(): boolean {
     const { start, end } = this.key
-    return end - start > LONGEST_NAME
-  }
-
-  /** All of a long name. Yields between pieces of it. */
-  longName(): Steps<string> {
-    return this.#tape.textInSteps(this.#current)
+    return end - start > LONGEST_NAME ? '' : this.#tape.textAt(this.#current)
   }
 
   /** Where this key is, quotes included. */

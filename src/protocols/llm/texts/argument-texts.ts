@@ -1,7 +1,7 @@
 import type { Pace, Steps } from '#base/in-slices.ts'
 import { parseJson } from '#base/parse-json.ts'
 import { skipSpace, skipString } from '#base/skip-json.ts'
-import { type JsonChildren, type JsonValue, parseInSteps } from '../json/json-document.ts'
+import { parseInSteps } from '../json/json-document.ts'
 
 /**
  * Receives each string, in order.
@@ -25,33 +25,9 @@ export function* readArguments(text: string, pace: Pace, receive: ReceiveArgumen
   if (!beginsArguments(text)) return false
   const document = yield* parseInSteps(encoder.encode(text))
   yield
-  if ('fault' in document) {
-    if (!isJson(text)) return false
-    yield* readAll(text, pace, receive)
-    return true
-  }
-  const open: JsonChildren[] = []
-  const visit = (value: JsonValue) => {
-    const { kind } = value
-    if (kind === 'string') {
-      receive(value.text, true, value.place, value.end)
-    } else if (kind === 'array' || kind === 'object') open.push(value.children())
-  }
-  visit(document)
-  for (let children = open.at(-1); children !== undefined; children = open.at(-1)) {
-    const value = children.next()
-    if (value === undefined) {
-      open.pop()
-      continue
-    }
-    if (children.isObject) {
-      const name = children.hasLongName ? yield* children.longName() : children.name
-      const { start, end } = children.key
-      receive(name, false, start, end)
-    }
-    visit(value)
-    if (pace.after(WORK_PER_STRING + value.end - value.place)) yield
-  }
+  // An object may have a name twice.
+  if ('fault' in document && !isJson(text)) return false
+  yield* readStrings(text, pace, receive)
   return true
 }
 
@@ -70,15 +46,20 @@ export function isJson(text: string): boolean {
 }
 
 /** All strings of a text that is JSON. */
-function* readAll(text: string, pace: Pace, receive: ReceiveArgument): Steps<void> {
+function* readStrings(text: string, pace: Pace, receive: ReceiveArgument): Steps<void> {
   let [at, end] = [0, 0]
   for (let quote = text.indexOf('"'); quote >= 0; quote = text.indexOf('"', at)) {
     const next = skipString(text, quote)
     const json = text.slice(quote, next)
-    const start = end + encoder.encode(text.slice(at, quote)).length
-    end = start + encoder.encode(json).length
+    const start = end + Buffer.byteLength(text.slice(at, quote))
+    end = start + Buffer.byteLength(json)
     at = next
-    receive(parseJson(json) as string, text[skipSpace(text, next)] !== ':', start, end)
+    const isName = text[skipSpace(text, next)] === ':'
+    receive(decode(json), !isName, start, end)
     if (pace.after(WORK_PER_STRING + json.length)) yield
   }
+}
+
+function decode(json: string): string {
+  return json.includes('\\') ? (parseJson(json) as string) : json.slice(1, -1)
 }
