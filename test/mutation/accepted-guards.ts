@@ -160,6 +160,13 @@ const DIVIDING: readonly Accepted[] = [
     [KEEPS_TAIL, '*', '/'],
     [KEEPS_TAIL, 'this.#tail = this.#tail.slice(-TAIL_LENGTH)', ';'],
   ]),
+  ...entriesOf('service-contents', 'only memory: the same texts in another list', [
+    [
+      'if (!texts.some((text) => text instanceof BrokenArguments)) return { texts, broken: [] }',
+      '!texts.some((text) => text instanceof BrokenArguments)',
+      'false',
+    ],
+  ]),
   ...entriesOf('broken-arguments', 'the same program: an empty text changes nothing', [
     ['for (let at = 0; at < text.length && !isOver(); at += PART_LENGTH) {', '<', '<='],
   ]),

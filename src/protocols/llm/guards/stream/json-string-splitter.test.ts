@@ -63,20 +63,24 @@ test.each<[json: string, strings: string[]]>([
 })
 
 test.each([
-  ['', undefined],
-  ['{', undefined],
-  ['{"', 'key'],
-  ['{"a\\', 'key'],
-  ['{"a"', undefined],
-  ['{"a":"', 'value'],
-  ['{"a":"b",', undefined],
-  ['{"a":"b","', 'key'],
-  ['["a', 'value'],
-  ['"a', 'value'],
-])('behind %s, the string is: %s', (text, string) => {
+  ['', undefined, false],
+  ['{', undefined, false],
+  ['{"', 'key', false],
+  ['{"a\\', 'key', true],
+  ['{"a"', undefined, false],
+  ['{"a":"', 'value', false],
+  ['{"a":"b",', undefined, false],
+  ['{"a":"b","', 'key', false],
+  ['["a', 'value', false],
+  ['["\\u00', 'value', true],
+  ['["\\u0061', 'value', false],
+  ['["\ud83d', 'value', true],
+  ['["\\ud83d"', undefined, false],
+  ['"a', 'value', false],
+])('behind %j, the string is: %s; a character has begun: %s', (text, string, isInCharacter) => {
   const splitter = new JsonStringSplitter()
   splitter.push(text, () => {})
-  expect(splitter.string).toBe(string)
+  expect(splitter).toMatchObject({ string, isInCharacter })
 })
 
 test.each<[text: string, waiting: string]>([

@@ -105,6 +105,7 @@ test.each<[matches: string, parts: string[][], outcome: string]>([
   ['e-[0-9]+', [['["a \\u00'], ['65-a"]']], '["a \\u00|65-a"]'],
   ['secret-[0-9]+', [['{"a'], ['secret-1"']], 'refused at secret-1"'],
   ['secret-[0-9]+', [['plain secr'], ['et-1 ']], 'refused at et-1 '],
+  ['secret-[0-9]+', [['plain secr'], [], ['et-1 ']], 'refused at et-1 '],
   ['secret-[0-9]+', [['plain '], ['secret-1 '], ['secret-2']], 'plain |<masked> |<masked>'],
   ['^rd', [['["wo'], ['rd"]']], '["wo|rd"]'],
   ['^rd', [['wo'], ['rd']], 'wo|rd'],
