@@ -53,6 +53,16 @@ test.each<[what: string, json: string, more: Partial<TextPlace>, texts: unknown[
     String.raw`"{\"a\": [\"x\\\"y\", 2]}"`,
   ],
   [
+    'arguments behind characters of several bytes',
+    String.raw`"{\"é🙂\": [\"c\"]}"`,
+    { form: 'arguments' },
+    [
+      ['é🙂', false, false],
+      ['c', true, false],
+    ],
+    String.raw`"{\"é🙂\": [\"x\\\"y\"]}"`,
+  ],
+  [
     'arguments that cannot change',
     String.raw`"[\"b\"]"`,
     { form: 'arguments', canChange: false },

@@ -9,6 +9,7 @@ import type { AnswerFormat } from '../texts/read-together.ts'
 import { BrokenArguments } from './broken-arguments.ts'
 import { GuardedText } from './guarded-text.ts'
 import { type ManyTexts, ManyTextsBuilder } from './many-texts.ts'
+import { utf8Length } from './stream/utf8-length.ts'
 import { groupAnswer, groupRequest, type JoinedRun, type TextGroups } from './text-groups.ts'
 
 /** The texts of one message, or of another part of the body. */
@@ -232,9 +233,15 @@ class ArgumentsSlot implements Slot {
   *#rewrite(pace: Pace): Steps<string> {
     const changes: { start: number; end: number; text: string }[] = []
     let index = 0
+    let [units, bytes] = [0, 0]
+    const byteAt = (unit: number) => {
+      bytes += utf8Length(this.#json.slice(units, unit))
+      units = unit
+      return bytes
+    }
     yield* readArguments(this.#json, pace, (_, __, start, end) => {
       const text = this.#changedAt(index++)
-      if (text !== undefined) changes.push({ start, end, text })
+      if (text !== undefined) changes.push({ start: byteAt(start), end: byteAt(end), text })
     })
     const splices: Splice[] = []
     for (const { start, end, text } of changes) {

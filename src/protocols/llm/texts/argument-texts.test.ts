@@ -17,12 +17,12 @@ test('all strings with their places, names cannot change', () => {
     { start: 20, end: 23, text: 'n', canChange: false },
   ])
   expect(argumentsOf('{"\u00e9":1,"a":"jan\\u0065","a"\n:["b\\"",":"]}')).toEqual([
-    { start: 1, end: 5, text: '\u00e9', canChange: false },
-    { start: 8, end: 11, text: 'a', canChange: false },
-    { start: 12, end: 23, text: 'jane', canChange: true },
-    { start: 24, end: 27, text: 'a', canChange: false },
-    { start: 30, end: 35, text: 'b"', canChange: true },
-    { start: 36, end: 39, text: ':', canChange: true },
+    { start: 1, end: 4, text: '\u00e9', canChange: false },
+    { start: 7, end: 10, text: 'a', canChange: false },
+    { start: 11, end: 22, text: 'jane', canChange: true },
+    { start: 23, end: 26, text: 'a', canChange: false },
+    { start: 29, end: 34, text: 'b"', canChange: true },
+    { start: 35, end: 38, text: ':', canChange: true },
   ])
   expect(argumentsOf('plain')).toBeUndefined()
 })
@@ -54,12 +54,12 @@ test('strings are in the order of the text, also behind lists and objects that a
 test('of an object with a name twice, all strings are read, with their places', () => {
   const json = ' {"é":"é\\"","a" :"b", "a":["\\u0063",1]} '
   expect(argumentsOf(json)).toEqual([
-    { start: 2, end: 6, text: 'é', canChange: false },
-    { start: 7, end: 13, text: 'é"', canChange: true },
-    { start: 14, end: 17, text: 'a', canChange: false },
-    { start: 19, end: 22, text: 'b', canChange: true },
-    { start: 24, end: 27, text: 'a', canChange: false },
-    { start: 29, end: 37, text: 'c', canChange: true },
+    { start: 2, end: 5, text: 'é', canChange: false },
+    { start: 6, end: 11, text: 'é"', canChange: true },
+    { start: 12, end: 15, text: 'a', canChange: false },
+    { start: 17, end: 20, text: 'b', canChange: true },
+    { start: 22, end: 25, text: 'a', canChange: false },
+    { start: 27, end: 35, text: 'c', canChange: true },
   ])
   for (const text of ['{"a":1,"a":2', '{"a":1,"a":}', '["a"', '{"a"']) expect(argumentsOf(text)).toBeUndefined()
 })

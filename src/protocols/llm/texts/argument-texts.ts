@@ -6,7 +6,7 @@ import { parseInSteps } from '../json/json-document.ts'
 /**
  * Receives each string, in order.
  * @param canChange false: the name of a member
- * @param start in the UTF-8 bytes, quotes included
+ * @param start in UTF-16 units, quotes included
  */
 export type ReceiveArgument = (text: string, canChange: boolean, start: number, end: number) => void
 
@@ -47,16 +47,12 @@ export function isJson(text: string): boolean {
 
 /** All strings of a text that is JSON. */
 function* readStrings(text: string, pace: Pace, receive: ReceiveArgument): Steps<void> {
-  let [at, end] = [0, 0]
-  for (let quote = text.indexOf('"'); quote >= 0; quote = text.indexOf('"', at)) {
-    const next = skipString(text, quote)
-    const json = text.slice(quote, next)
-    const start = end + Buffer.byteLength(text.slice(at, quote))
-    end = start + Buffer.byteLength(json)
-    at = next
-    const isName = text[skipSpace(text, next)] === ':'
-    receive(decode(json), !isName, start, end)
-    if (pace.after(WORK_PER_STRING + json.length)) yield
+  let end = 0
+  for (let start = text.indexOf('"'); start >= 0; start = text.indexOf('"', end)) {
+    end = skipString(text, start)
+    const isName = text[skipSpace(text, end)] === ':'
+    receive(decode(text.slice(start, end)), !isName, start, end)
+    if (pace.after(WORK_PER_STRING + end - start)) yield
   }
 }
 
