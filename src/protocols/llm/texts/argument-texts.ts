@@ -47,12 +47,13 @@ export function isJson(text: string): boolean {
 
 /** All strings of a text that is JSON. */
 function* readStrings(text: string, pace: Pace, receive: ReceiveArgument): Steps<void> {
-  let end = 0
-  for (let start = text.indexOf('"'); start >= 0; start = text.indexOf('"', end)) {
-    end = skipString(text, start)
+  let start = text.indexOf('"')
+  while (start >= 0) {
+    const end = skipString(text, start)
     const isName = text[skipSpace(text, end)] === ':'
     receive(decode(text.slice(start, end)), !isName, start, end)
     if (pace.after(WORK_PER_STRING + end - start)) yield
+    start = text.indexOf('"', end)
   }
 }
 
