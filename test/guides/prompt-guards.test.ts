@@ -36,3 +36,23 @@ test.each(POLICIES)(
     expect(explained.stdout).toContain('request to the backend')
   },
 )
+
+test.each([
+  ['routes beside guards', /```yaml\n(ai:\n.*?)```/s, []],
+  [
+    'the way to a service',
+    / {2}```yaml\n( {2}guardrailsServiceTwo:\n.*?) {2}```/s,
+    ['secret-not-found', 'backend-not-found', 'config-map-not-found'],
+  ],
+])('the fragment with %s is valid beside what it names', async (_, fragment, missing) => {
+  const yaml = fragment.exec(PAGE)![1]!
+  const guards = yaml.startsWith('ai:')
+    ? yaml
+    : `ai:\n  promptGuard:\n    request:\n    -\n${yaml.replace(/^/gm, '    ')}`
+  const folder = temporaryFolder()
+  cpSync('examples/guards/gateway.yaml', join(folder, 'gateway.yaml'))
+  const head = POLICIES[0]!.yaml.split('    ai:\n')[0]!
+  writeFileSync(join(folder, 'policy.yaml'), `${head}${guards.replace(/^/gm, '    ')}`)
+  const { stdout } = await gatewright(['lint', folder])
+  expect([...stdout.matchAll(/\[([\w-]+)\]$/gm)].map(([, code]) => code)).toEqual(missing)
+})
