@@ -6,9 +6,13 @@ test.each([
   ['0123456789', ['0123456789']],
   ['0123456789a', ['0123456789', 'a']],
   ['01234567 9ab', ['01234567 ', '9ab']],
-  // White space only counts in the last quarter of a part.
-  ['012 456789abc', ['012 456789', 'abc']],
-  ['012345 789abc', ['012345 789', 'abc']],
+  // Without white space in the last quarter of a part, it ends with a word.
+  ['012 456789abc', ['012 ', '456789abc']],
+  ['012345 789abc', ['012345 ', '789abc']],
+  ['0,é34567é89,b', ['0,', 'é34567é89,', 'b']],
+  ['01-😀45𝐀𝐁78-b', ['01-😀', '45𝐀𝐁78-b']],
+  // An accent that is a character of its own.
+  ['01234567.e\u0301a', ['01234567.', 'e\u0301a']],
   ['012345678😀b', ['012345678', '😀b']],
   ['012345678\u{10000}b', ['012345678', '\u{10000}b']],
   ['012345678\u{103ff}b', ['012345678', '\u{103ff}b']],
@@ -28,6 +32,13 @@ test('parts make up the text, whatever it is made of', () => {
     expect(parts.join('')).toBe(text)
     expect(parts.every((part) => part.length <= length && part.isWellFormed())).toBe(true)
   }
+})
+
+test('words of more than 256 characters may be cut', () => {
+  for (const word of ['x'.repeat(256), '字'.repeat(256)]) {
+    expect(splitText(`${'-'.repeat(800)}${word}.`, 1000)).toEqual(['-'.repeat(800), `${word}.`])
+  }
+  expect(splitText(`${'-'.repeat(700)}${'x'.repeat(400)}`, 1000)[0]).toHaveLength(1000)
 })
 
 test('an overlap repeats the end of a part, without half a character', () => {
