@@ -9,6 +9,7 @@ const allowed: GuardCheck = {
   count: 1,
   verdict: 'Allow',
   rule: undefined,
+  placeholder: undefined,
   detail: undefined,
   requestId: undefined,
   isReused: false,

@@ -121,8 +121,10 @@ export interface GuardCheck {
   /** A stream is checked in parts: how many had this outcome. Durations and lengths are those of all of them. */
   readonly count: number
   readonly verdict: 'Allow' | 'Mask' | 'Reject' | 'Fail'
-  /** The rule that matched: `matches[2]`, `Ssn`. */
+  /** The rules that matched: `matches[2], Ssn`. */
   readonly rule: string | undefined
+  /** Their placeholders, in the same order: `<masked>, <SSN>`. */
+  readonly placeholder: string | undefined
   /** From the beginning of the request to the check. */
   readonly startMs: number
   readonly durationMs: number

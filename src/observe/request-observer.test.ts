@@ -706,7 +706,8 @@ verifies(
     const attempts = [1, 2].map(() => ({ endpoint: 'e', status: 0, failure: 'reset', sentMs: 0, endedMs: 1 }))
     const asked = { backend: 'default/b', startMs: 0, durationMs: 1, detail: undefined } as const
     const callouts = [{ policy: 'extAuth', verdict: 'allowed', cached: false, status: 'OK', ...asked } as const]
-    const check = { phase: 'request', kind: 'regex', index: 0, count: 1, verdict: 'Allow', rule: undefined } as const
+    const about = { rule: undefined, placeholder: undefined } as const
+    const check = { phase: 'request', kind: 'regex', index: 0, count: 1, verdict: 'Allow', ...about } as const
     const guardChecks = [{ ...check, ...asked, length: 1, requestId: undefined, isReused: false }]
     const calls = new RequestCalls()
     const call = {

@@ -9,7 +9,7 @@ test('checks of one guard with the same outcome are added up', () => {
   const exchange = exchangeWith()
   exchange.startMonotonicMs = 1_000
   exchange.context = runContext({ monotonic: () => 1_250 })
-  noteCheck(exchange, guard, 1_200, { verdict: 'Mask', length: 10, rule: 'Ssn' })
+  noteCheck(exchange, guard, 1_200, { verdict: 'Mask', length: 10, rule: 'Ssn', placeholder: '<SSN>' })
   noteCheck(exchange, guard, 1_210, { verdict: 'Mask', length: 5, rule: 'Ssn', requestId: 'r-2' })
   const different = [
     { verdict: 'Mask', rule: 'Email' },
@@ -30,6 +30,7 @@ test('checks of one guard with the same outcome are added up', () => {
     index: 3,
     verdict: 'Mask',
     rule: 'Ssn',
+    placeholder: '<SSN>',
     count: 2,
     length: 15,
     startMs: 200,

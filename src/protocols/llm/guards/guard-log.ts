@@ -4,7 +4,7 @@ import { traceCheck } from './trace-guards.ts'
 
 /** What one check found. */
 export type CheckResult = Pick<GuardCheck, 'verdict' | 'length'> &
-  Partial<Pick<GuardCheck, 'durationMs' | 'rule' | 'requestId' | 'isReused' | 'detail'>>
+  Partial<Pick<GuardCheck, 'durationMs' | 'rule' | 'placeholder' | 'requestId' | 'isReused' | 'detail'>>
 
 /**
  * Adds a check to the record of the exchange; checks of one guard with the same outcome, as a stream has many, are added up.
@@ -25,6 +25,7 @@ export function noteCheck(
     startMs: startMs - startMonotonicMs,
     durationMs: context.monotonic() - startMs,
     rule: undefined,
+    placeholder: undefined,
     requestId: undefined,
     isReused: false,
     detail: undefined,

@@ -8,11 +8,11 @@ import { mergeMatches } from './rules/merge-matches.ts'
 import { SearchableText } from './rules/searchable-text.ts'
 import type { TextRule } from './rules/text-rule.ts'
 
-/** What patterns found. `rule`: the label of the first one that matched; undefined: of several that ran together. */
+/** What patterns found. `rules`: those that matched, in order; without those in arguments that are no JSON, where all of them run together. */
 export type RuleVerdict =
   | { readonly kind: 'pass' }
-  | { readonly kind: 'mask'; readonly rule: string | undefined }
-  | { readonly kind: 'reject'; readonly rule: string | undefined }
+  | { readonly kind: 'mask'; readonly rules: readonly TextRule[] }
+  | { readonly kind: 'reject'; readonly rules: readonly TextRule[]; readonly detail?: string }
 
 const PASS: RuleVerdict = { kind: 'pass' }
 
@@ -33,7 +33,7 @@ export function* findInTexts(rules: readonly TextRule[], texts: GuardedTexts): S
       const search = text.search(rule)
       if (pace.after(WORK_PER_TEXT + text.text.length / LOOKED_THROUGH)) yield
       if (search === undefined) continue
-      if ((yield* search).length > 0) return { kind: 'reject', rule: rule.label }
+      if ((yield* search).length > 0) return { kind: 'reject', rules: [rule] }
       if (pace.after(text.text.length)) yield
     }
   }
@@ -53,24 +53,22 @@ function* textsOf({ runs }: GuardedTexts, wholes: readonly SearchableText[]): Ge
 export function* maskTexts(rules: readonly TextRule[], texts: GuardedTexts): Steps<RuleVerdict> {
   const pace = new Pace()
   const groups = texts.groups.map((group) => new TextGroup(group))
-  let verdict = PASS
-  let masks = 0
+  const masked: TextRule[] = []
   for (const rule of rules) {
-    const found = yield* searchAll(rule, texts, groups, masks, pace)
+    const found = yield* searchAll(rule, texts, groups, masked.length, pace)
     if (found.size === 0) continue
     for (const [text, matches] of found) {
       if (pace.after(1)) yield
       const canMask = text instanceof ManyTexts ? yield* text.canMask(matches, pace) : text.canChange
-      if (!canMask) return { kind: 'reject', rule: rule.label }
+      if (!canMask) return { kind: 'reject', rules: [rule], detail: 'the match is in a text that cannot change' }
     }
     for (const [text, matches] of found) {
       yield* text.mask(matches, rule.placeholder, pace)
       if (pace.after(WORK_PER_TEXT)) yield
     }
-    verdict = { kind: 'mask', rule: rule.label }
-    masks++
+    masked.push(rule)
   }
-  return verdict
+  return masked.length === 0 ? PASS : { kind: 'mask', rules: masked }
 }
 
 /** What a rule matches of each text, in order. @param masks how many rules have changed texts so far */

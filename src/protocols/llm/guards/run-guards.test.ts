@@ -22,9 +22,11 @@ const PASS: ServiceVerdict = { kind: 'pass' }
 const REJECT: ServiceVerdict = { kind: 'reject' }
 
 function bodyWith(...contents: readonly string[]) {
-  const bytes = new TextEncoder().encode(
-    JSON.stringify({ messages: contents.map((content) => ({ role: 'user', content })) }),
-  )
+  return bodyOf({ messages: contents.map((content) => ({ role: 'user', content })) })
+}
+
+function bodyOf(json: object) {
+  const bytes = new TextEncoder().encode(JSON.stringify(json))
   const document = parseDocument(bytes)
   if (!(document instanceof JsonValue)) throw new Error('no JSON')
   const texts = runAtOnce(GuardedTexts.read(bytes, runAtOnce(REQUEST_TEXTS.Completions(document))))
@@ -83,14 +85,31 @@ test('patterns answer at once, each on the output of the ones before', () => {
   })
   expect(body.contents()).toEqual(['<masked> two'])
   expect(body.exchange.guardChecks).toMatchObject([
-    { index: 0, verdict: 'Mask', rule: 'matches[0]', length: 12 },
-    { index: 1, verdict: 'Reject', rule: 'matches[0]', length: 12 },
+    { index: 0, verdict: 'Mask', rule: 'matches[0]', placeholder: '<masked>', detail: undefined, length: 12 },
+    { index: 1, verdict: 'Reject', rule: 'matches[0]', placeholder: '<masked>', detail: undefined, length: 12 },
   ])
   const clean = bodyWith('one two')
   expect(runGuards(numbered([regex('three'), regex('three', true)]), clean.guarded)).toBeUndefined()
   expect(clean.exchange.guardChecks).toMatchObject([
     { index: 0, verdict: 'Allow', rule: undefined, length: 7 },
     { index: 1, verdict: 'Allow', rule: undefined, length: 7 },
+  ])
+})
+
+test('the record names all rules that masked, and says why a guard that masks has rejected', () => {
+  const rules = compileRules({ matches: ['one', 'none', 'two'], builtins: ['Ssn'] }, () => {})
+  const guard: RegexGuard = { ...regex('one'), rules }
+  const body = bodyWith('078-05-1120 two one')
+  expect(runGuards([guard], body.guarded)).toBeUndefined()
+  expect(body.contents()).toEqual(['<SSN> <masked> <masked>'])
+  expect(body.exchange.guardChecks).toMatchObject([
+    { verdict: 'Mask', rule: 'matches[0], matches[2], Ssn', placeholder: '<masked>, <masked>, <SSN>' },
+  ])
+  const named = bodyOf({ messages: [{ role: 'user', name: 'two', content: 'one' }] })
+  const why = 'the match is in a text that cannot change'
+  expect(runGuards([guard], named.guarded)).toMatchObject({ detail: `request guard 0: regex matches[2]: ${why}` })
+  expect(named.exchange.guardChecks).toMatchObject([
+    { verdict: 'Reject', rule: 'matches[2]', placeholder: '<masked>', detail: why },
   ])
 })
 

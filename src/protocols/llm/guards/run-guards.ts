@@ -10,6 +10,7 @@ import { refuseByGuard } from './guard-refusals.ts'
 import type { GuardedTexts } from './guarded-texts.ts'
 import { maskBroken } from './mask-broken.ts'
 import { findInTexts, maskTexts, type RuleVerdict } from './mask-texts.ts'
+import type { TextRule } from './rules/text-rule.ts'
 import { ServiceContents } from './service-contents.ts'
 
 /** A body under guard. */
@@ -57,7 +58,7 @@ function* check(guard: RegexGuard, texts: GuardedTexts): Steps<RuleVerdict> {
   if (rejects) return yield* findInTexts(rules, texts)
   const verdict = yield* maskTexts(rules, texts)
   if (verdict.kind === 'reject') return verdict
-  return (yield* maskBroken(guard, texts)) ?? verdict
+  return yield* maskBroken(guard, texts, verdict)
 }
 
 /** Records what patterns found. @returns the refusal if the texts must not pass */
@@ -69,12 +70,21 @@ export function concludeRules(
 ): Refusal | undefined {
   if (verdict.kind === 'pass') noteCheck(exchange, guard, startMs, { verdict: 'Allow', length })
   else {
-    const { kind, rule } = verdict
-    noteCheck(exchange, guard, startMs, { verdict: kind === 'mask' ? 'Mask' : 'Reject', length, rule })
-    if (kind === 'reject')
-      return refuseByGuard(guard, rule === undefined ? ' matched arguments that are no JSON' : ` ${rule}`)
+    const rule = listOf(verdict.rules, ({ label }) => label)
+    const placeholder = listOf(verdict.rules, (matched) => matched.placeholder)
+    if (verdict.kind === 'mask') noteCheck(exchange, guard, startMs, { verdict: 'Mask', length, rule, placeholder })
+    else {
+      const { detail } = verdict
+      noteCheck(exchange, guard, startMs, { verdict: 'Reject', length, rule, placeholder, detail })
+      return refuseByGuard(guard, `${rule === undefined ? '' : ` ${rule}`}${detail === undefined ? '' : `: ${detail}`}`)
+    }
   }
   return undefined
+}
+
+/** Undefined: there is none. */
+function listOf(rules: readonly TextRule[], read: (rule: TextRule) => string): string | undefined {
+  return rules.length === 0 ? undefined : rules.map(read).join(', ')
 }
 
 /** Asks the service at `at`, and at the same time those after it that only judge: none changes what another sees. */
