@@ -196,6 +196,8 @@ export class Exchange {
   /** The first bytes of a body that exceeds the limit, if expressions read only those. */
   requestBodyPrefix: Uint8Array | undefined
   responseBodyPrefix: Uint8Array | undefined
+  /** Replaces `requestBody` in records of a guarded backend: what prompt guards have let pass; null until they have. */
+  recordedBody: Uint8Array | null | undefined
   /** A body that a step set; it replaces `requestBody` for the backend. */
   newRequestBody: Uint8Array | undefined
   newResponseBody: Uint8Array | undefined

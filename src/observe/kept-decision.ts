@@ -1,6 +1,6 @@
 import { clock } from '#base/clock.ts'
 import { cutText } from '#base/cut-text.ts'
-import { type Identity, NO_PLAN_NAMES, type PlanNames } from '#exchange/exchange.ts'
+import { type Exchange, type Identity, NO_PLAN_NAMES, type PlanNames } from '#exchange/exchange.ts'
 import type { McpFacts } from '#exchange/mcp-facts.ts'
 import { ownText } from '#net/own-text.ts'
 import type { ConnectionFault, WireRefusal } from '#net/stream.ts'
@@ -174,9 +174,14 @@ function rareFacts(ended: Ended, bodyBytes: number): RareFacts {
     errorType: llm?.errorType,
     mcp: mcp && keptMcp(mcp),
     a2a: exchange.a2a,
-    requestBody: keptBody(exchange.requestBody, bodyBytes),
+    requestBody: keptBody(recordedBody(exchange), bodyBytes),
     responseBody: keptBody(exchange.responseBody, bodyBytes, exchange),
   }
+}
+
+/** Not what prompt guards have masked or refused (decision B97). */
+function recordedBody({ requestBody, recordedBody: recorded }: Exchange): Uint8Array | null | undefined {
+  return recorded === undefined ? requestBody : recorded
 }
 
 const NONE: readonly never[] = []

@@ -16,6 +16,17 @@ metadata: { name: shop }
 stringData: { password: ${SECRET} }
 `
 
+const guardedYaml = (port: number) => {
+  const request = [{ regex: { matches: ['k-[0-9]+'] } }, { regex: { action: 'Reject', matches: ['forbidden'] } }]
+  const ai = { provider: { providerOne: {}, host: '127.0.0.1', port } }
+  return `
+apiVersion: gatewright.dev/v1alpha1
+kind: ProxyBackend
+metadata: { name: guarded }
+spec: ${JSON.stringify({ ai, policies: { ai: { promptGuard: { request } } } })}
+`
+}
+
 async function startShop(words: readonly string[]) {
   const stops = new AsyncDisposableStack()
   const upstream = createServer((request, response) => {
@@ -33,7 +44,14 @@ async function startShop(words: readonly string[]) {
   const port = await freePort()
   const { port: to } = upstream.address() as AddressInfo
   const folder = await createObjectsFolder({
-    'all.yaml': joinYaml(gatewayYaml(port), backendYaml('shop', to), routeYaml('shop', '/shop', 'shop'), secretYaml),
+    'all.yaml': joinYaml(
+      gatewayYaml(port),
+      backendYaml('shop', to),
+      routeYaml('shop', '/shop', 'shop'),
+      guardedYaml(to),
+      routeYaml('guarded', '/guarded', 'guarded'),
+      secretYaml,
+    ),
   })
   stops.defer(folder.remove)
   const gateway = stops.use(await startGateway({ files: [folder.path], workers: 1, arguments: words }))
@@ -65,6 +83,21 @@ test('records have the beginning of bodies if the gateway is told so, without it
   expect(await why(lines)).toContain('\nrequest body\n  first\n  \\u001b[2Jsecond\n')
   expect(await send('/shop/c', '')).not.toHaveProperty('requestBody')
   expect(await send('/none', 'refused')).not.toHaveProperty('responseBody.isComplete', false)
+})
+
+test('of a backend with prompt guards they have what these let pass', async () => {
+  const { stops, send } = await startShop(['--record-bodies', '1024'])
+  await using _ = stops
+  const chat = (content: string) => JSON.stringify({ model: 'm', messages: [{ role: 'user', content }] })
+  expect(await send('/guarded/a', chat('my code is k-12'))).toMatchObject({
+    requestBody: { text: chat('my code is <masked>'), isComplete: true },
+  })
+  for (const [path, body] of [
+    ['/guarded/b', chat('forbidden')],
+    ['/guarded/c', 'forbidden'],
+  ] as const) {
+    expect(await send(path, body)).not.toHaveProperty('requestBody')
+  }
 })
 
 test('otherwise they have none', async () => {

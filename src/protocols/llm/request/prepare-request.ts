@@ -134,7 +134,7 @@ export function preparedType(provider: AiProviderPlan, exchange: Exchange): Rout
 
 /**
  * Converts a request into the request for one provider. Pure, so that `explain` shows the exact bytes. Runs for each attempt, after backend
- * authentication (the provider may require the credential in another header), and changes nothing in the exchange.
+ * authentication (the provider may require the credential in another header). Of the exchange, it changes only what records say about guards.
  * @returns a promise only if a guard takes long, or a long body is changed
  */
 export function prepareLlmRequest(
@@ -224,7 +224,8 @@ function prepareTyped(
   input: RequestInput,
 ): PreparedRequest | Promise<PreparedRequest> {
   const { settings } = provider
-  const { closed = false } = settings.guards ?? {}
+  const { closed = false, request: requestGuards = [] } = settings.guards ?? {}
+  if (closed !== false || requestGuards.length > 0) exchange.recordedBody = null
   if (closed !== false) return refuseClosed(type, closed)
   if (input.body === null) return formatRefusal(type, refuseLargeBody('body-too-large', input.maxKept))
   if (input.body === undefined || input.body.length === 0) return refuseFault(type, NO_BODY)
@@ -268,8 +269,12 @@ function prepareTyped(
   const { guards } = settings
   // Guards see the request in its final form, with the configured messages. A local count sends nothing to a provider.
   if (guards === undefined || guards.request.length === 0 || !sends) return finish(edits.apply())
+  const pass = (final: Uint8Array | Refusal) => {
+    if (!('kind' in final)) exchange.recordedBody = final
+    return finish(final)
+  }
   const guarded = guardRequest(guards, type, edits.apply(), exchange)
-  return guarded instanceof Promise ? guarded.then(finish) : finish(guarded)
+  return guarded instanceof Promise ? guarded.then(pass) : pass(guarded)
 }
 
 /** A call whose body is final in the dialect of the client. */
