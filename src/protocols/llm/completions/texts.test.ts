@@ -123,6 +123,20 @@ test('text files are text, other files are exempt', () => {
   ])
 })
 
+test('files of the Responses API are read, because its requests may have this type', () => {
+  const file_data = `data:text/csv;base64,${Buffer.from('a,b').toString('base64')}`
+  const input = [
+    { role: 'user', content: [{ type: 'input_file', filename: 'a.csv', file_data }] },
+    { type: 'function_call_output', call_id: 'c', output: [{ type: 'input_file', file_data }] },
+  ]
+  const { runs } = runAtOnce(readRequestTexts(documentOf({ model: 'm', input })))
+  const files = runs.flatMap(({ places }) => places).filter(({ form }) => form === 'base64')
+  expect(files.map(({ path, canChange }) => [path, canChange])).toEqual([
+    ['input[0].content[0].file_data', true],
+    ['input[1].output[0].file_data', true],
+  ])
+})
+
 test('ids and settings are exempt only as long as they look like such', () => {
   const messages = [{ role: 'tool', tool_call_id: 'call_1', content: 'x' }]
   expect(runsOf({ messages, reasoning_effort: 'low', model: 'm' }, readRequestTexts)).toHaveLength(1)
