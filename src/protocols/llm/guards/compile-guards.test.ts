@@ -165,16 +165,26 @@ test('a webhook that must not be asked closes the route', () => {
 test('what a guard can run with is a warning', () => {
   const context = new TestContext({})
   const spec = guards({
-    request: [two({ templateId: 'a/b' }), one({ version: '0' })],
+    request: [two({ templateId: 'a/b' }), one({ version: '0' }), one({ region: 'mars' })],
     response: [{ regex: { matches: ['a'], action: 'Reject' } }],
   })
   compileGuards(sourceOf({ promptGuard: spec }), context)
   expect(context.problems.map(({ code, severity }) => `${code}: ${severity}`)).toEqual([
     'invalid-identifier: warning',
     'invalid-identifier: warning',
+    'invalid-region: warning',
     'no-effect: warning',
   ])
 })
+
+test.each(['us-east-1', 'us-gov-west-1', 'us-isob-east-1', 'ap-southeast-7', 'eusc-de-east-1'])(
+  '%s is a region',
+  (region) => {
+    const context = new TestContext({})
+    compileGuards(sourceOf({ promptGuard: guards({ request: [one({ region })] }) }), context)
+    expect(context.problems).toEqual([])
+  },
+)
 
 test('a guardrail in another region is named with both regions', () => {
   const identifier = ARN.replace('us-east-1', 'eu-west-1')
