@@ -1,10 +1,13 @@
 import { countAt, memberOf, textAt } from '../json/read-value.ts'
+import { ABOVE_INDEXES } from '../texts/block-numbers.ts'
 
 interface NumberedCall {
   readonly number: number
   readonly index: number | undefined
   id: string | undefined
   isNamed: boolean
+  /** The first one with its index. */
+  readonly isFirst: boolean
 }
 
 /** Pieces of so many calls may alternate. */
@@ -21,16 +24,22 @@ export class CallNumbers {
 
   /** @param piece an element of `tool_calls` of a chunk */
   of(piece: unknown): number {
-    const index = countAt(piece, 'index')
-    const id = textAt(piece, 'id') || undefined
-    const isNamed = Boolean(textAt(memberOf(piece, 'function') ?? memberOf(piece, 'custom'), 'name'))
-    const call = this.#find(index, id, isNamed) ?? this.#begin(index)
-    call.id ??= id
-    call.isNamed ||= isNamed
-    return call.number
+    const names = namesIn(piece)
+    return this.#add(this.#find(names), names).number
   }
 
-  #find(index: number | undefined, id: string | undefined, isNamed: boolean): NumberedCall | undefined {
+  /**
+   * The index of the call if it is the first one with this index, otherwise a number above all indexes: calls with an index of their own need not be
+   * remembered. A piece with a new id but no name continues the last call.
+   */
+  placeOf(piece: unknown): number {
+    const names = namesIn(piece)
+    const last = names.isNamed ? undefined : this.#find({ ...names, id: undefined })
+    const { index, isFirst, number } = this.#add(this.#find(names) ?? last, names)
+    return isFirst && index !== undefined ? index : ABOVE_INDEXES + number
+  }
+
+  #find({ index, id, isNamed }: CallNames): NumberedCall | undefined {
     if (index !== undefined) {
       return this.#known.findLast((call) => call.index === index && (call.id ?? id) === (id ?? call.id))
     }
@@ -39,12 +48,33 @@ export class CallNumbers {
     return isNamed && last?.isNamed === true ? undefined : last
   }
 
+  #add(known: NumberedCall | undefined, { index, id, isNamed }: CallNames): NumberedCall {
+    const call = known ?? this.#begin(index)
+    call.id ??= id
+    call.isNamed ||= isNamed
+    return call
+  }
+
   #begin(index: number | undefined): NumberedCall {
-    const call = { number: this.#next++, index, id: undefined, isNamed: false }
+    const isFirst = !this.#known.some((call) => call.index === index)
+    const call = { number: this.#next++, index, id: undefined, isNamed: false, isFirst }
     this.#known.push(call)
     if (this.#known.length > MAX_ALTERNATING) this.#known.shift()
     return call
   }
+}
+
+/** What tells a piece of a call from those of others. */
+interface CallNames {
+  readonly index: number | undefined
+  readonly id: string | undefined
+  readonly isNamed: boolean
+}
+
+function namesIn(piece: unknown): CallNames {
+  const called = memberOf(piece, 'function') ?? memberOf(piece, 'custom')
+  const isNamed = Boolean(textAt(called, 'name'))
+  return { index: countAt(piece, 'index'), id: textAt(piece, 'id') || undefined, isNamed }
 }
 
 /** As many as the API makes. */

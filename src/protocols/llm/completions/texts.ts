@@ -1,7 +1,8 @@
-import type { Steps } from '#base/in-slices.ts'
+import { Pace, type Steps } from '#base/in-slices.ts'
 import type { JsonValue } from '../json/json-document.ts'
 import type { BodyTexts, EventTexts, ExemptPlace } from '../texts/body-texts.ts'
 import { type BlockOf, indexOf, readEvent, readTexts } from '../texts/read-texts.ts'
+import { StreamNumbers } from '../texts/stream-numbers.ts'
 import { compileTable, type TextTable, under } from '../texts/text-table.ts'
 import {
   ADDRESS,
@@ -25,7 +26,7 @@ import {
   USAGE,
   VISIBLE,
 } from '../texts/treatments.ts'
-import type { WalkedPlace } from '../texts/walked-place.ts'
+import type { NumberOf, WalkedPlace } from '../texts/walked-place.ts'
 
 type Places = Readonly<Record<string, Treatment>>
 
@@ -139,13 +140,37 @@ export function readAnswerTexts(body: JsonValue, exempt?: ExemptPlace[]): Steps<
   return readTexts(body, ANSWER, exempt)
 }
 
+/** The work for a call in a chunk. */
+const WORK_PER_CALL = 256
+
 /** A chunk: what a delta contains continues what the last ones contained. */
-export function readEventTexts(event: JsonValue, exempt?: ExemptPlace[]): Steps<EventTexts> {
+export function* readEventTexts(
+  event: JsonValue,
+  exempt?: ExemptPlace[],
+  { calls } = new StreamNumbers(),
+): Steps<EventTexts> {
   const closes: string[] = []
-  event.get('choices')?.elements.forEach((choice, position) => {
-    if ((choice.get('finish_reason')?.text ?? '') !== '') closes.push(`choices[${indexOf(choice, position)}].*`)
-  })
-  return readEvent(event, EVENT, { isKnown: isChunk(event), blockOf, closes, exempt })
+  const pace = new Pace()
+  /** Of calls, by where they begin. */
+  const places = new Map<number, number>()
+  for (const [position, choice] of (event.get('choices')?.elements ?? []).entries()) {
+    const index = indexOf(choice, position)
+    if ((choice.get('finish_reason')?.text ?? '') !== '') closes.push(`choices[${index}].*`)
+    for (const call of choice.get('delta')?.get('tool_calls')?.elements ?? []) {
+      places.set(call.place, calls.of(index).placeOf(namesOf(call)))
+      if (pace.after(WORK_PER_CALL)) yield
+    }
+  }
+  const numberOf: NumberOf = (element, position) => places.get(element.place) ?? indexOf(element, position)
+  const blockOf = (place: WalkedPlace) => blockBy(place, numberOf)
+  return yield* readEvent(event, EVENT, { isKnown: isChunk(event), blockOf, closes, exempt })
+}
+
+/** What tells the pieces of a call from those of others. */
+function namesOf(call: JsonValue): unknown {
+  const called = call.get('function') ?? call.get('custom')
+  const names = { id: call.get('id')?.beginning, function: { name: called?.get('name')?.beginning } }
+  return { ...names, index: call.get('index')?.count }
 }
 
 /** Providers report errors in the middle of a stream. */
@@ -153,10 +178,10 @@ function isChunk(event: JsonValue): boolean {
   return event.get('choices')?.kind === 'array' || event.get('error') !== undefined
 }
 
-function blockOf(place: WalkedPlace): BlockOf | undefined {
+function blockBy(place: WalkedPlace, numberOf: NumberOf): BlockOf | undefined {
   if (place.isName) return undefined
   // A content may be a text in one event, and parts with the rest of it in the next ones.
-  const block = place.pathBy(indexOf).replace(/^(choices\[\d+\]\.delta\.content)\[\d+\](?:\.text)?$/, '$1')
+  const block = place.pathBy(numberOf).replace(/^(choices\[\d+\]\.delta\.content)\[\d+\](?:\.text)?$/, '$1')
   if (/^choices\[\d+\](?!\.delta\.annotations\b|\.logprobs\b)/.test(block)) {
     const [, form] = /\.(?:function_call|function|custom)\.(arguments|input)$/.exec(block) ?? []
     // Names come whole. One that goes on is checked across.

@@ -2,6 +2,7 @@ import type { Steps } from '#base/in-slices.ts'
 import type { JsonValue } from '../json/json-document.ts'
 import type { BodyTexts, EventTexts, ExemptPlace } from '../texts/body-texts.ts'
 import { type BlockOf, indexOf, readEvent, readTexts } from '../texts/read-texts.ts'
+import { StreamNumbers } from '../texts/stream-numbers.ts'
 import { compileTable, joinsAt, type TextTable, under } from '../texts/text-table.ts'
 import {
   ADDRESS,
@@ -208,9 +209,14 @@ const CONTINUED: ReadonlyMap<string, string> = new Map([
   ['partial_json', 'input'],
 ])
 
-export function readEventTexts(event: JsonValue, exempt?: ExemptPlace[]): Steps<EventTexts> {
+export function readEventTexts(
+  event: JsonValue,
+  exempt?: ExemptPlace[],
+  { blocks } = new StreamNumbers(),
+): Steps<EventTexts> {
   const type = event.get('type')?.text
-  const block = `content[${indexOf(event, 0)}]`
+  const index = indexOf(event, 0)
+  const block = `content[${type === 'content_block_start' ? blocks.begin(index) : blocks.of(index)}]`
   const blockOf = ({ path: place, isName }: WalkedPlace): BlockOf | undefined => {
     if (isName) return undefined
     // A message may begin with content, which the events go on with.

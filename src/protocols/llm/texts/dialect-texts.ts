@@ -9,6 +9,7 @@ import * as responses from '../responses/texts.ts'
 import type { BodyTexts, EventTexts, ExemptPlace } from './body-texts.ts'
 import { readTexts } from './read-texts.ts'
 import { type AnswerFormat, SEQUENCES, type TextOwner } from './read-together.ts'
+import type { StreamNumbers } from './stream-numbers.ts'
 import { type CompiledTable, compileTable, joinsAt } from './text-table.ts'
 import { VISIBLE } from './treatments.ts'
 
@@ -30,7 +31,7 @@ export interface AnswerTexts {
   /** The list in every answer of the API: without it, and without an error, the body is something else. */
   readonly list: 'choices' | 'content' | 'output'
   readonly whole: ReadTexts
-  readonly event: (event: JsonValue, exempt?: ExemptPlace[]) => Steps<EventTexts>
+  readonly event: (event: JsonValue, exempt?: ExemptPlace[], numbers?: StreamNumbers) => Steps<EventTexts>
 }
 
 /** The formats whose answers guards check (decision B41). */

@@ -6,6 +6,7 @@ import { decodeText } from '../../json/native.ts'
 import type { EventText, TextPlace } from '../../texts/body-texts.ts'
 import { ANSWER_TEXTS } from '../../texts/dialect-texts.ts'
 import { readTextFile } from '../../texts/file-data.ts'
+import { StreamNumbers } from '../../texts/stream-numbers.ts'
 import type { GuardedFormat } from '../guarded-format.ts'
 import { EventTemplate } from './event-template.ts'
 
@@ -38,6 +39,7 @@ export class EventReader {
   #templateType = ''
   /** Decoders of tokens, by block. */
   readonly #tokens = new Map<string, TextDecoder>()
+  readonly #numbers = new StreamNumbers()
   #type = ''
 
   constructor(format: GuardedFormat, receiver: EventReceiver) {
@@ -84,7 +86,11 @@ export class EventReader {
     if (!(event instanceof JsonValue)) return false
     yield
     this.#type = event.get('type')?.text ?? ''
-    const { places, textAt, closes, isSteady } = yield* ANSWER_TEXTS[this.#format].event(event)
+    const { places, textAt, closes, isSteady } = yield* ANSWER_TEXTS[this.#format].event(
+      event,
+      undefined,
+      this.#numbers,
+    )
     const pace = new Pace()
     for (const place of places) {
       const text = textAt(place)
@@ -102,6 +108,8 @@ export class EventReader {
       if (pace.after(WORK_PER_TEXT)) yield
     }
     if (closes.length > 0) yield* receiver.close(closes)
+    // What looks like the last event that fitted may belong to a call that has begun since.
+    this.#template = undefined
     if (!isSteady || data.length > LONG_EVENT_BYTES) return true
     this.#about = textAt(places[0]!)
     this.#templateType = this.#type

@@ -389,6 +389,49 @@ test.each<[before: string, behind: string, isEnded: boolean]>([
   else expect(text).toBe(body)
 })
 
+test.each<[what: string, first: object, second: object, rest: object]>([
+  ['have one index', { index: 0, id: 'a' }, { index: 0, id: 'b' }, { index: 0 }],
+  ['have one index and ids in all pieces', { index: 0, id: 'a' }, { index: 0, id: 'b' }, { index: 0, id: 'b' }],
+  ['have no index', { id: 'a' }, { id: 'b' }, {}],
+  ['have neither index nor ids', {}, {}, {}],
+])('the arguments of each call are JSON of their own if the calls %s', (_, first, second, rest) => {
+  const piece = (about: object, given: string, name?: string) =>
+    chunk({ tool_calls: [{ ...about, function: { name, arguments: given } }] })
+  const body =
+    piece(first, '{"a":', 'f') + piece({ ...first, id: undefined }, '"x') + piece({ ...first, id: undefined }, '"}')
+  const behind = piece(second, '{"a":"\\u0073e', 'g') + piece(rest, 'cret-1"}') + chunk({}, 0, 'tool_calls') + DONE
+  expect(argumentsIn(run(body + behind, { guards: [SECRET] }).text)).toBe('{"a":"x"}{"a":"<masked>"}')
+})
+
+test('arguments go on in a piece with another id and without a name', () => {
+  const piece = (id: string, given: string, name?: string) =>
+    chunk({ tool_calls: [{ index: 0, id, function: { name, arguments: given } }] })
+  const body = piece('a', '{"a":"secr', 'f') + piece('b', 'et-1"}') + chunk({}, 0, 'tool_calls') + DONE
+  expect(argumentsIn(run(body, { guards: [SECRET] }).text)).toBe('{"a":"<masked>"}')
+})
+
+test('arguments of however many calls go on, each by its index', () => {
+  const piece = (index: number, given: string, name?: string) =>
+    chunk({ tool_calls: [{ index, function: { name, arguments: given } }] })
+  const indexes = Array.from({ length: 300 }, (_, index) => index)
+  const begun = indexes.map((index) => piece(index, '["secr', 'f'))
+  const rest = indexes.map((index) => piece(index, 'et-1"]'))
+  const { text } = run([...begun, ...rest, DONE].join(''), { guards: [SECRET] })
+  expect(argumentsIn(text)).toBe('["<masked>'.repeat(300) + '"]'.repeat(300))
+})
+
+test.each([{ index: 0 }, {}])('the input of each tool is JSON of its own if the blocks have the indexes %j', (at) => {
+  const delta = (given: string) =>
+    event('content_block_delta', { ...at, delta: { type: 'input_json_delta', partial_json: given } })
+  const block = (...pieces: string[]) =>
+    event('content_block_start', { ...at, content_block: { type: 'tool_use', id: 't', name: 'f', input: {} } }) +
+    pieces.map(delta).join('') +
+    event('content_block_stop', at)
+  const body = block('{"a":', '"x', '"}') + block('{"a":', '"\\u0073e', 'cret-1"}') + block('{"a":"secret-1"}')
+  const { text } = run(body + event('message_stop', {}), { type: 'Messages', guards: [SECRET] })
+  expect(join(text, (each) => each.delta?.partial_json)).toBe('{"a":"x"}{"a":"<masked>"}{"a":"<masked>"}')
+})
+
 test('text instead of arguments that goes on with JSON after its end is one text', () => {
   const body = call('a secre') + chunk({}, 0, 'tool_calls') + call('["t-1"]') + DONE
   const { text } = run(body, { guards: [guard({ matches: ['secre\\["t-1'] })] })
