@@ -141,9 +141,6 @@ const DIVIDING: readonly Accepted[] = [
     ['if (unsettled.length === 0) return NONE', 'unsettled.length === 0', 'false'],
     ['if (edits.length === 0) return text', 'edits.length === 0', 'false'],
   ]),
-  ...entriesOf('stream/regex-checks', 'only memory: what can go on is kept, and nobody asks for it', [
-    ['const alone = { ...this.#options, begun: undefined, mayGoOn: false, own }', 'false', 'true'],
-  ]),
   ...entriesOf('stream/regex-checks', 'only memory: the tail, or what leaves it, is not used', [
     ['this.#left.take()', 'this.#left.take()', ';'],
     ['return', 'return', ';'],
@@ -622,7 +619,7 @@ export const ACCEPTED_GUARDS: readonly Accepted[] = [
       ],
       [
         'guarded-block',
-        'if (this.#options.isRepeated) this.#input += original',
+        'if (this.#options.isRepeated) this.#input += piece.original',
         'this.#options.isRepeated',
         'true',
         'only memory: nobody asks for a text again',

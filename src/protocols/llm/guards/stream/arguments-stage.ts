@@ -69,8 +69,8 @@ export class ArgumentsStage<Tag> implements TextStage<Tag> {
     this.#out = out
     this.checks = build({ text: (piece, text) => this.#pass(piece, text), finish: () => this.#end() })
     this.#splitter = begun === undefined ? new JsonStringSplitter() : begun.#splitter
-    const { string, isInCharacter } = this.#splitter
-    if (begun?.isPlain === true) this.#plain = this.checks.text(undefined)
+    const { string, isInCharacter, isBroken } = this.#splitter
+    if (isBroken) this.#plain = this.checks.text(undefined)
     // A mask cannot begin within a character.
     else if (string !== undefined) this.#string = this.checks.string(string === 'key' || isInCharacter, true)
   }

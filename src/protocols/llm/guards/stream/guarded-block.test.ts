@@ -195,6 +195,34 @@ test('a text that goes on with text that has left is checked with it', () => {
   }
 })
 
+test.each<[form: BlockKind['form'], begun: string, pieces: string[], released: (string | undefined)[]]>([
+  ['string', 'a secr', ['et-12 ', 'b'], [undefined, undefined]],
+  ['string', 'a ', ['secr', 'et-12 '], ['<masked>', ' ']],
+  ['arguments', '{"a":"secr', ['et-12"}'], [undefined]],
+  ['arguments', '{"a":"b ', ['\\u0073ecret-1', '","c":"d"}'], ['<masked>', '","c":"d"}']],
+  ['input', 'b', ['secret-1 ', 'secret-2 '], ['<masked> ', '<masked> ']],
+])(
+  'a text (%s) that goes on while a service judges its beginning waits: %s, %j',
+  async (form, before, pieces, passed) => {
+    const { guard, asked } = service()
+    const text = new SequencedText('a', undefined)
+    const begun = blockOf([guard, SECRET], { form, text })
+    begun.push(before)
+    begun.block.end()
+    const { block, push } = blockOf([guard, SECRET], { form, text, begun: begun.block })
+    const pushed = pieces.map(push)
+    const repeated = { original: before + pieces.join(''), released: undefined }
+    expect(block.repeat(repeated)).toBeUndefined()
+    expect(asked).toHaveLength(1)
+    await asked[0]!({ kind: 'pass' })
+    expect(pushed.map(({ released }) => released)).toEqual(pieces.map(() => undefined))
+    await asked[1]!({ kind: 'pass' })
+    expect(pushed.map(({ released }) => released)).toEqual(passed)
+    const isRefused = passed.includes(undefined)
+    expect(repeated.released).toBe(isRefused ? undefined : before + passed.join(''))
+  },
+)
+
 test('a long text that a service has let pass goes on in parts, as work for later', async () => {
   const { guard, asked } = service()
   const { block, push, later } = blockOf([SECRET, guard, SECRET], {}, false)

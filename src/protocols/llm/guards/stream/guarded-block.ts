@@ -55,6 +55,10 @@ export class GuardedBlock implements TextOutput<StreamPiece>, WorkQueue {
   readonly #kind: Omit<BlockKind, 'begun'>
   /** Undefined: all text has passed. Events that are held refer to their blocks, and stages take much memory. */
   #first: TextStage<StreamPiece> | undefined
+  /** Texts that came before the beginning of the text had passed. */
+  #early: StreamPiece[] | undefined
+  /** What goes on with the text begins. */
+  #next: (() => void) | undefined
   #services: readonly Pick<ServiceStage<StreamPiece>, 'isAsking' | 'isBusy' | 'judgeNow'>[] = []
   #arguments: readonly ArgumentsStage<StreamPiece>[] = []
   /** Of the text that is pushed. */
@@ -72,12 +76,29 @@ export class GuardedBlock implements TextOutput<StreamPiece>, WorkQueue {
   constructor({ begun, ...kind }: BlockKind, options: BlockOptions) {
     this.#options = options
     this.#kind = kind
-    if (begun?.isOver === true) {
-      this.#input = begun.#input
-      this.#output = begun.#output
-    }
-    this.#first = this.#connect(begun)
     if (kind.text !== undefined) kind.text.block = this
+    if (begun !== undefined) this.#input = begun.#input
+    if (begun === undefined || begun.isOver) this.#begin(begun)
+    else this.#waitFor(begun)
+  }
+
+  #waitFor(begun: GuardedBlock): void {
+    const early: StreamPiece[] = []
+    this.#early = early
+    begun.#next = () => {
+      this.#early = undefined
+      this.#begin(begun)
+      for (const piece of early) {
+        const rest = this.#check(piece)
+        if (rest !== undefined) this.#options.later(rest)
+      }
+      if (this.#isFinished) this.#first!.finish()
+    }
+  }
+
+  #begin(begun: GuardedBlock | undefined): void {
+    if (begun !== undefined) this.#output = begun.#output
+    this.#first = this.#connect(begun)
   }
 
   /** Long texts go through the guards in parts. Only a service that masks sees them whole: its mask replaces a part of a whole text. Of arguments, it sees the strings. */
@@ -116,6 +137,8 @@ export class GuardedBlock implements TextOutput<StreamPiece>, WorkQueue {
     this.#first = undefined
     this.#services = []
     if (this.#repeats !== undefined) for (const piece of this.#repeats) piece.released = this.#output
+    this.#next?.()
+    this.#next = undefined
   }
 
   later(work: Steps<void>): void {
@@ -167,9 +190,14 @@ export class GuardedBlock implements TextOutput<StreamPiece>, WorkQueue {
 
   /** @returns the rest of the work for a long text */
   push(piece: StreamPiece): Steps<void> | undefined {
-    const { original } = piece
-    if (this.#options.isRepeated) this.#input += original
-    this.#first!.text(piece, original)
+    if (this.#options.isRepeated) this.#input += piece.original
+    if (this.#early === undefined) return this.#check(piece)
+    this.#early.push(piece)
+    return undefined
+  }
+
+  #check(piece: StreamPiece): Steps<void> | undefined {
+    this.#first!.text(piece, piece.original)
     const rest = this.#rest
     this.#rest = undefined
     return rest
@@ -231,7 +259,7 @@ export class GuardedBlock implements TextOutput<StreamPiece>, WorkQueue {
       this.#services = [...this.#services, stage]
       return stage
     }
-    const stage = new RegexStage(out, { ...this.#matching(guard), neighbours: text, begun: text?.stageOf(guard) })
+    const stage = new RegexStage(out, { ...this.#matching(guard), neighbours: text }, text?.stageOf(guard))
     text?.stages.set(guard, stage as RegexStage<unknown>)
     return stage
   }
@@ -246,7 +274,7 @@ export class GuardedBlock implements TextOutput<StreamPiece>, WorkQueue {
         if (guard.kind === 'regex') {
           const checks = last?.checks
           const before = checks instanceof RegexChecks ? checks : undefined
-          return new RegexChecks(checked, { ...this.#matching(guard), begun: before })
+          return new RegexChecks(checked, this.#matching(guard), before)
         }
         const checks = new ServiceChecks(checked, { ...this.#asking(guard, begun), isFixed })
         this.#services = [...this.#services, checks.stage]
@@ -267,7 +295,8 @@ export class GuardedBlock implements TextOutput<StreamPiece>, WorkQueue {
   #asking(guard: ServiceGuard, begun: GuardedBlock | undefined) {
     const { refuse, exchange, signal } = this.#options
     const { text } = this.#kind
-    const before = () => begun?.tail ?? text?.tailBefore ?? ''
+    const begunTail = begun?.tail
+    const before = () => begunTail ?? text?.tailBefore ?? ''
     const services = this.#services
     const progressed = () => {
       // What one service has let pass has waited for its pause already.

@@ -373,6 +373,9 @@ test.each(['{4111-1}', '[04111-1]', '{"a":4111-1}', '{"a":-4111-1'])(
 test.each<[before: string, behind: string, isEnded: boolean]>([
   ['{"a":"a secr', 'et-1"}', true],
   ['{"a":"a secr', '\\u0065t-1"}', true],
+  ['{"a":"a \\u0073ecr', 'et-1"}', true],
+  ['{"a":"\\u00', '73ecret-1"}', true],
+  ['{"a":"b\\', 'n secret-1"}', true],
   ['{"secr', 'et-1":1}', true],
   ['{"a ', 'secret-1":1}', true],
   ['{"a":"a secr', 'ets","b":"secrets"}', false],
@@ -430,6 +433,51 @@ test.each([{ index: 0 }, {}])('the input of each tool is JSON of its own if the 
   const body = block('{"a":', '"x', '"}') + block('{"a":', '"\\u0073e', 'cret-1"}') + block('{"a":"secret-1"}')
   const { text } = run(body + event('message_stop', {}), { type: 'Messages', guards: [SECRET] })
   expect(join(text, (each) => each.delta?.partial_json)).toBe('{"a":"x"}{"a":"<masked>"}{"a":"<masked>"}')
+})
+
+test.each<[pattern: string, before: string, behind: string, isEnded: boolean]>([
+  ['^secret', '{"a":"secr', 'et"}', true],
+  ['^secret', '{"a":"', 'x secret"}', false],
+  ['"secret', '{"a":"secr', 'et"}', false],
+  ['secret$', '{"a":"secr', 'et"}', true],
+])('%s is searched in a string of arguments that go on after their end: %s, %s', (pattern, before, behind, isEnded) => {
+  const end = chunk({}, 0, 'tool_calls')
+  const body = call(before) + end + call(behind) + end + DONE
+  const { text } = run(body, { guards: [guard({ matches: [pattern] })] })
+  if (isEnded) expect(text).toContain('guardrail_intervention')
+  else expect(text).toBe(body)
+})
+
+test.each([
+  [' ', '{"a":"\\u0073ecret-1"}', '{"a":"<masked>"}'],
+  [' ', 'x secret-1', 'x <masked>'],
+  ['\n ', '{"a":1} secret-1', '{"a":1} <masked>'],
+])('arguments may begin with space before an end: %j, %s', (space, given, masked) => {
+  const end = chunk({}, 0, 'tool_calls')
+  const body = call(space) + end + call('') + end + call(given) + end + DONE
+  expect(argumentsIn(run(body, { guards: [SECRET] }).text)).toBe(space + masked)
+})
+
+test('a mask in arguments that go on after their end goes on, too', () => {
+  const body = call('{"a":"secret-1') + chunk({}, 0, 'tool_calls') + call('2 b"}') + chunk({}, 0, 'tool_calls') + DONE
+  expect(argumentsIn(run(body, { guards: [SECRET] }).text)).toBe('{"a":"<masked> b"}')
+})
+
+test('halves of characters are masked alike wherever they are cut', () => {
+  const json = '["\\ud83d\\ud83d\\ud83da\\ud83d"]'
+  for (const [pattern, masked] of [
+    ['^.', '["<masked>\\ud83d\\ud83da\\ud83d"]'],
+    ['.a', '["\\ud83d\\ud83d<masked>\\ud83d"]'],
+    ['.$', '["\\ud83d\\ud83d\\ud83da<masked>"]'],
+  ] as const) {
+    const guards = [guard({ matches: [pattern] })]
+    const masks = (pieces: readonly string[]) =>
+      argumentsIn(run(pieces.map(call).join('') + chunk({}, 0, 'tool_calls') + DONE, { guards }).text)
+    for (let at = 0; at <= json.length; at++) {
+      expect(masks([json.slice(0, at), json.slice(at, at + 2), json.slice(at + 2)])).toBe(masked)
+    }
+    expect(masks(json.split(''))).toBe(masked)
+  }
 })
 
 test('text instead of arguments that goes on with JSON after its end is one text', () => {

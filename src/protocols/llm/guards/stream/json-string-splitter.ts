@@ -82,7 +82,9 @@ export class JsonStringSplitter {
   /** What closes the open objects and lists, outermost first. */
   readonly #open: string[] = []
   #isInside = false
-  /** In a string, the beginning of a character that is not complete. */
+  /** In a string, characters that end before the last pushed text. */
+  #whole = ''
+  /** And the beginning of one that is not complete. */
   #half = ''
   /** The state of the number or literal that is being read; empty: none. */
   #scalar = ''
@@ -182,8 +184,11 @@ export class JsonStringSplitter {
     WRITTEN.test(written)
     const length = WRITTEN.lastIndex
     const end = at - this.#half.length + length
-    if (length > 0) take({ kind: 'inside', text: decode(written.slice(0, length)), start: at, end })
+    const whole = this.#whole + decode(written.slice(0, length))
     this.#half = ''
+    // A half of a character that no other half follows.
+    this.#whole = end < 0 ? whole : ''
+    if (whole !== '' && end >= 0) take({ kind: 'inside', text: whole, start: at, end })
     if (written[length] === '"') {
       this.#isInside = false
       this.#expected = this.#expectsKey ? 'colon' : 'end'

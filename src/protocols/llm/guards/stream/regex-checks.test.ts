@@ -33,8 +33,7 @@ function check(parts: readonly (readonly string[])[], { matches, isFixed = false
           isOver = true
         },
       },
-      (checked) =>
-        new RegexChecks(checked, { guard, isFixed, stream, isBroken, mayGoOn: parts.length > 1, begun: before }),
+      (checked) => new RegexChecks(checked, { guard, isFixed, stream, isBroken, mayGoOn: parts.length > 1 }, before),
       begun,
     )
     for (const text of part) {

@@ -6,9 +6,7 @@ import type { TextOutput, TextStage } from './text-stage.ts'
 /** How much of the end of what has left a text that is no JSON is checked with, in UTF-16 units. */
 const TAIL_LENGTH = 256
 
-export interface RegexChecksOptions extends Omit<RegexStageOptions, 'begun' | 'own' | 'neighbours'> {
-  /** Those of the beginning of the text, which seemed to be over. */
-  readonly begun?: RegexChecks<unknown> | undefined
+export interface RegexChecksOptions extends Omit<RegexStageOptions, 'own' | 'neighbours'> {
   /** The text turns out to be no JSON: it is checked from there on with all that is before, instead of the end of it. */
   readonly isBroken?: boolean
 }
@@ -22,29 +20,39 @@ export class RegexChecks<Tag> implements ArgumentChecks<Tag> {
   #tail = ''
   /** What has left, if it is broken. */
   #left: MaskPipeline | undefined
+  /** Of the last string. */
+  #string: RegexStage<unknown> | undefined
   /** Of what is no JSON. */
-  #plain: RegexStage<ArgumentPiece<Tag>> | undefined
+  #plain: RegexStage<unknown> | undefined
 
-  constructor(out: TextOutput<ArgumentPiece<Tag>>, options: RegexChecksOptions) {
+  /** @param begun those of the beginning of the text, which seemed to be over */
+  constructor(out: TextOutput<ArgumentPiece<Tag>>, options: RegexChecksOptions, begun?: RegexChecks<unknown>) {
     this.#out = { text: (piece, text) => out.text(piece, text), finish() {} }
     this.#finish = () => out.finish()
     this.#options = options
-    if (options.begun !== undefined) this.#tail = options.begun.#tail
+    if (begun !== undefined) {
+      this.#tail = begun.#tail
+      this.#string = begun.#string
+      this.#plain = begun.#plain
+    }
     if (options.isBroken === true) this.#left = new MaskPipeline(options.guard.rules)
   }
 
   string(isFixed: boolean, goesOn: boolean): TextStage<ArgumentPiece<Tag>> {
-    const own = goesOn ? this.#chainsBehind('') : undefined
-    const alone = { ...this.#options, begun: undefined, mayGoOn: false, own }
-    return new RegexStage(this.#out, isFixed ? { ...alone, isFixed } : alone)
+    const begun = goesOn ? this.#string : undefined
+    const options = isFixed ? { ...this.#options, isFixed } : this.#options
+    const string = new RegexStage(this.#out, options, begun)
+    this.#string = string
+    return string
   }
 
   text(before: string | undefined): TextStage<ArgumentPiece<Tag>> {
-    const { begun } = this.#options
-    const stage = begun === undefined ? undefined : begun.#plain
-    const own = before === undefined ? undefined : this.#chainsBehind(before)
-    this.#plain = new RegexStage(this.#out, { ...this.#options, begun: stage, own })
-    return this.#plain
+    const plain =
+      before === undefined
+        ? new RegexStage(this.#out, this.#options, this.#plain)
+        : new RegexStage(this.#out, { ...this.#options, own: this.#chainsBehind(before) })
+    this.#plain = plain
+    return plain
   }
 
   left(text: string): void {

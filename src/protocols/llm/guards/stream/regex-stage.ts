@@ -29,8 +29,6 @@ export interface RegexStageOptions {
   readonly neighbours?: StageNeighbours | undefined
   /** The text may go on when it seems to be over. */
   readonly mayGoOn?: boolean
-  /** That of the beginning of the text, which seemed to be over. */
-  readonly begun?: RegexStage<unknown> | undefined
   /** The beginning of the text, which has left. */
   readonly own?: RuleChains | undefined
 }
@@ -77,19 +75,19 @@ export class RegexStage<Tag> implements TextStage<Tag> {
   /** Sequences that are over with this text. */
   readonly #lastOf = new Set<string>()
 
-  constructor(out: TextOutput<Tag>, options: RegexStageOptions) {
-    const { guard, begun, own } = options
+  /** @param begun that of the beginning of the text, which seemed to be over */
+  constructor(out: TextOutput<Tag>, options: RegexStageOptions, begun?: RegexStage<unknown>) {
+    const { guard, own } = options
     this.#out = out
     this.#options = options
     this.#pipeline = new MaskPipeline(guard.rules, own === undefined ? undefined : { own, joined: [] })
-    // What is checked again is checked from the beginning.
-    this.#isLong = own !== undefined
-    if (begun?.canGoOn === true) this.#goOn(begun)
+    // Only what other texts may change is checked again.
+    this.#isLong = options.neighbours === undefined
+    if (begun?.hasText === true) this.#goOn(begun)
   }
 
-  /** Another stage can go on with the text. While a service is asked about the end of it, it is not known what of it leaves. */
-  get canGoOn(): boolean {
-    return this.#hasText && this.#isFinished
+  get hasText(): boolean {
+    return this.#hasText
   }
 
   text(tag: Tag, text: string): void {
@@ -215,7 +213,6 @@ export class RegexStage<Tag> implements TextStage<Tag> {
   }
 
   #keepHead(text: string): void {
-    if (!this.#keepsChains) return
     this.#headLength += text.length
     this.#isLong = this.#headLength > HEAD_LENGTH || this.#head.length === HEAD_LENGTH
     if (!this.#isLong) this.#head.push(text)
