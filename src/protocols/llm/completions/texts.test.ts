@@ -123,18 +123,34 @@ test('text files are text, other files are exempt', () => {
   ])
 })
 
-test('files of the Responses API are read, because its requests may have this type', () => {
-  const file_data = `data:text/csv;base64,${Buffer.from('a,b').toString('base64')}`
-  const input = [
-    { role: 'user', content: [{ type: 'input_file', filename: 'a.csv', file_data }] },
-    { type: 'function_call_output', call_id: 'c', output: [{ type: 'input_file', file_data }] },
-  ]
-  const { runs } = runAtOnce(readRequestTexts(documentOf({ model: 'm', input })))
-  const files = runs.flatMap(({ places }) => places).filter(({ form }) => form === 'base64')
+test('files are read where another interface has them, because its requests may have this type', () => {
+  const data = Buffer.from('a,b').toString('base64')
+  const file = { type: 'input_file', filename: 'a.csv', file_data: `data:text/csv;base64,${data}` }
+  const document = { type: 'document', source: { type: 'base64', media_type: 'text/plain', data } }
+  const body = {
+    model: 'm',
+    input: [
+      { role: 'user', content: [file] },
+      { type: 'function_call_output', call_id: 'c', output: [file] },
+    ],
+    prompt: { variables: { a: file } },
+    messages: [{ role: 'user', content: [file, { type: 'tool_result', content: [document] }] }],
+    other: { data: 'no file', media_type: 'text/plain', file_data: 'no file', more: { data } },
+  }
+  const { runs } = runAtOnce(readRequestTexts(documentOf(body)))
+  const places = runs.flatMap((run) => run.places)
+  const files = places.filter(({ form }) => form === 'base64')
   expect(files.map(({ path, canChange }) => [path, canChange])).toEqual([
-    ['input[0].content[0].file_data', true],
-    ['input[1].output[0].file_data', true],
+    ['messages[0].content[0].file_data', true],
+    ['messages[0].content[1].content[0]{1}{2}', true],
+    ['input[0]{1}[0]{2}', true],
+    ['input[1]{2}[0]{2}', true],
+    ['prompt{0}{0}{2}', true],
   ])
+  const others = places.filter(
+    ({ path, form, canChange }) => path.startsWith('other') && form === 'string' && canChange,
+  )
+  expect(others).toHaveLength(4)
 })
 
 test('ids and settings are exempt only as long as they look like such', () => {

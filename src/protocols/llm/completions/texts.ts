@@ -80,8 +80,6 @@ export const COMPLETIONS_REQUEST: TextTable = {
     'moderation.model': MODEL,
     'moderation.policy.{input,output}.mode': CHOICE,
     ...under('messages[]', MESSAGE),
-    // Without `routes`, requests of the Responses API have this type, too: its texts are unknown members, and only files have to be known.
-    'input[].{content,output}[].file_data': FILE,
     'prediction.content': TEXT,
     ...under('prediction.content', PARTS),
     'tools[].{function,custom}.name': FIXED,

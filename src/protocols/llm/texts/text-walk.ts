@@ -54,6 +54,9 @@ interface OpenValue {
   after: (() => void) | undefined
 }
 
+/** Base64, perhaps in a data URL. Other texts with such a name are texts. */
+const ENCODED_FILE = /^(?:data:[^,\s]{0,256},)?[\w+/=-]+$/
+
 /** The work for a value, in characters. */
 const WORK_PER_VALUE = 128
 /** The work for a run, and for a place in it, that are put into lists, in characters. */
@@ -227,8 +230,10 @@ export class TextWalk {
   /** Everything inside is visible, unless the table says otherwise. Names of members are those of the interface where the table goes on. */
   #default(value: JsonValue, node: TableNode | undefined, at: Location): void {
     const into = node?.treatment === undefined ? this.#run.unknown : this.#run.others
-    if (value.kind === 'string') into.push(new WalkedPlace(rangeOf(value), at, true))
-    else if (value.kind === 'array') {
+    if (value.kind === 'string') {
+      const file = node === undefined ? unknownFile(value, at.name, at) : undefined
+      into.push(file ?? new WalkedPlace(rangeOf(value), at, true))
+    } else if (value.kind === 'array') {
       const inner = node && elementNode(node)
       this.#each(value, (element, { index }) => this.#visit(element, inner, new Location(element, at, index)))
     } else if (node === undefined) this.#json(value, at, true, into)
@@ -278,7 +283,9 @@ export class TextWalk {
       this.#each(value, (member, children) => {
         const inner = new Location(member, at, children.index, CHOSEN)
         into.push(nameAt(children, inner))
-        this.#json(member, inner, canChange, into)
+        const file = canChange ? unknownFile(member, children.name, inner) : undefined
+        if (file === undefined) this.#json(member, inner, canChange, into)
+        else into.push(file)
       })
     }
   }
@@ -317,6 +324,17 @@ export class TextWalk {
 function textPlace(value: JsonValue, at: Location, canChange: boolean): WalkedPlace {
   const range = rangeOf(value)
   return canChange ? new WalkedPlace(range, at, true) : new TokenPlace(range, at, bytesOf(value.text, at.parent!.value))
+}
+
+/** A text file in a member that no table knows, such as those of another interface. Undefined: it is none. */
+function unknownFile(value: JsonValue, name: string | undefined, at: Location): FilePlace | undefined {
+  if (value.kind !== 'string' || (name !== 'file_data' && name !== 'data')) return undefined
+  const mediaType = name === 'data' ? at.parent!.value.get('media_type')?.text : undefined
+  const { text } = value
+  if ((name === 'data' && mediaType === undefined) || !ENCODED_FILE.test(text)) return undefined
+  const file = readTextFile(text, mediaType)
+  if (typeof file !== 'object') return undefined
+  return new FilePlace(rangeOf(value), at, !file.isDamaged, { form: 'base64', mediaType })
 }
 
 function isCompound({ kind }: JsonValue): boolean {
