@@ -70,6 +70,7 @@ export const COLLECTIONS: Readonly<Record<string, Filled | PeerFilled>> = {
   },
   'protocols/llm/guards/stream/guarded-block #repeats': HELD_BY_GUARDS,
   'protocols/llm/guards/stream/guarded-blocks #blocks': HELD_BY_GUARDS,
+  'protocols/llm/guards/stream/guarded-blocks #open': HELD_BY_GUARDS,
   'protocols/llm/guards/stream/guarded-blocks #ended': {
     bound: '64 texts, 256 characters of each',
     flood: 'src/protocols/llm/guards/stream/guarded-stream.test.ts',

@@ -20,6 +20,8 @@ export const WORK_PER_END = 512
 export class GuardedBlocks {
   readonly #options: BlockOptions
   readonly #blocks = new Map<string, GuardedBlock>()
+  /** Of these, those that have not ended: the responses API goes on for a long time after the end of most. */
+  readonly #open = new Map<string, GuardedBlock>()
   readonly #ended = new Map<string, GuardedBlock>()
   readonly #sequences: TextSequences
   readonly #blockBytes: number
@@ -56,6 +58,7 @@ export class GuardedBlocks {
     const text = begun?.sequenced ?? textOf(about)
     const made = new GuardedBlock({ key, form, isFixed: !place.canChange, text, begun }, this.#options)
     this.#blocks.set(key, made)
+    this.#open.set(key, made)
     return made
   }
 
@@ -76,7 +79,7 @@ export class GuardedBlocks {
       if (pace.after(WORK_PER_END)) yield
     }
     if (prefixes.size === 0) return
-    for (const [name, block] of this.#blocks) {
+    for (const [name, block] of this.#open) {
       if (hasPrefix(name, prefixes)) this.end(block)
       if (pace.after(WORK_PER_END)) yield
     }
@@ -87,6 +90,7 @@ export class GuardedBlocks {
     if (block === undefined) return
     const { key, sequenced } = block
     block.end()
+    this.#open.delete(key)
     if (sequenced !== undefined) this.#remember(block)
     // Only the responses API repeats texts of blocks that have ended.
     if (sequenced === undefined || !this.#options.isRepeated) this.#remove(key)
@@ -95,6 +99,7 @@ export class GuardedBlocks {
   /** The stream is over. */
   drop(): void {
     this.#blocks.clear()
+    this.#open.clear()
     this.#ended.clear()
     this.#sequences.drop()
     this.#release(this.#counted)
