@@ -19,7 +19,7 @@ import { noteIncomplete, noteStatus, readResponsesUsage } from '../responses/res
 import { ResponsesStream } from '../responses/stream.ts'
 import { noteFinish } from './finish-reasons.ts'
 import type { KeptAnswer } from './kept-answer.ts'
-import { noteNames } from './note-names.ts'
+import { noteNames, noteTier } from './note-names.ts'
 import { classifyError, type StreamError } from './stream-error.ts'
 import type { StreamFormat } from './stream-format.ts'
 
@@ -103,7 +103,7 @@ function usageAnd(
       if (typeof value !== 'string') return
       if (key === 'id') noteNames(value, undefined, facts)
       if (key === 'model') noteNames(undefined, value, facts)
-      if (key === 'service_tier') facts.serviceTier = value
+      if (key === 'service_tier') noteTier(value, facts)
     }
   }
   return answerFormat(['id', 'model', 'usage', 'service_tier', 'error', ...Object.keys(finish)], texts, reader)

@@ -1,7 +1,7 @@
 import type { LlmFacts } from '#exchange/llm-facts.ts'
 import { noteFinish } from '../answer/finish-reasons.ts'
 import type { KeptAnswer } from '../answer/kept-answer.ts'
-import { noteNames } from '../answer/note-names.ts'
+import { noteNames, noteTier } from '../answer/note-names.ts'
 import type { StreamFormat } from '../answer/stream-format.ts'
 import { wantedMembers } from '../json/member-reader.ts'
 import { elementsOf, memberOf, textAt } from '../json/read-value.ts'
@@ -32,7 +32,7 @@ export class CompletionsStream implements StreamFormat {
   read(event: unknown, facts: LlmFacts): void {
     noteNames(textAt(event, 'id'), textAt(event, 'model'), facts)
     for (const choice of elementsOf(memberOf(event, 'choices'))) noteFinish(memberOf(choice, 'finish_reason'), facts)
-    facts.serviceTier = textAt(event, 'service_tier') ?? facts.serviceTier
+    noteTier(textAt(event, 'service_tier'), facts)
     readCompletionsUsage(memberOf(event, 'usage'), facts)
   }
 

@@ -155,3 +155,44 @@ test('the same for a translated answer', () => {
     ['two words', 'two words'],
   ])
 })
+
+/** Answers in a service tier of this name. */
+const IN_TIER: readonly (readonly [way: string, answer: Answer, bodyOf: (tier: string) => object | string])[] = [
+  ['a completion', { contentType: JSON_TYPE }, (service_tier) => ({ service_tier, choices: [] })],
+  ['chunks', {}, (service_tier) => sse({ service_tier, choices: [{ delta: {} }] })],
+  ['a response', { type: 'Responses', contentType: JSON_TYPE }, (service_tier) => ({ service_tier, output: [] })],
+  [
+    'events of a response',
+    { type: 'Responses' },
+    (service_tier) => sse({ type: 'response.completed', response: { service_tier } }),
+  ],
+]
+
+test.each(IN_TIER)('the service tier of %s is told like its names', (_, answer, bodyOf) => {
+  const told = (tier: string, guards: readonly RegexGuard[]) => {
+    const body = bodyOf(tier)
+    return pass(typeof body === 'string' ? body : JSON.stringify(body), { ...answer, guards }).facts.serviceTier
+  }
+  expect([told('two words', [GUARD]), told('flex', [GUARD]), told('two words', [])]).toEqual([
+    undefined,
+    'flex',
+    'two words',
+  ])
+})
+
+test('the same for the tier of a translated answer', () => {
+  const told = (tier: string, ai: object) => {
+    const choices = [{ index: 0, message: { role: 'assistant', content: 'a' }, finish_reason: 'stop' }]
+    const usage = { prompt_tokens: 1, completion_tokens: 2, total_tokens: 3 }
+    const body = { id: 'c', model: 'm', service_tier: tier, choices, usage }
+    const request = { model: 'm', max_tokens: 9, messages: [{ role: 'user', content: 'q' }] }
+    const given = { provider: { providerFive: {} }, ai: { routes: { '*': 'Messages' as const }, ...ai } }
+    const { facts } = inOneTurn(() => translated(request, given, { body }))
+    return [facts.serviceTier, facts.outputTokens]
+  }
+  expect([told('two words', GUARDED), told('flex', GUARDED), told('two words', {})]).toEqual([
+    [undefined, 2],
+    ['flex', 2],
+    ['two words', 2],
+  ])
+})

@@ -1,6 +1,6 @@
 import type { LlmFacts } from '#exchange/llm-facts.ts'
 import type { KeptAnswer } from '../answer/kept-answer.ts'
-import { noteNames } from '../answer/note-names.ts'
+import { noteNames, noteTier } from '../answer/note-names.ts'
 import { isEventOf, type StreamFormat } from '../answer/stream-format.ts'
 import { wantedMembers } from '../json/member-reader.ts'
 import { memberOf, objectAt, textAt } from '../json/read-value.ts'
@@ -42,7 +42,7 @@ export class ResponsesStream implements StreamFormat {
     const created = memberOf(response, 'created_at')
     if (typeof created === 'number') this.#created = created
     noteNames(textAt(response, 'id'), textAt(response, 'model'), facts)
-    facts.serviceTier = textAt(response, 'service_tier') ?? facts.serviceTier
+    noteTier(textAt(response, 'service_tier'), facts)
     noteStatus(textAt(response, 'status'), facts)
     noteIncomplete(textAt(memberOf(response, 'incomplete_details'), 'reason'), facts)
     readResponsesUsage(memberOf(response, 'usage'), facts)

@@ -2,7 +2,7 @@ import { clock } from '#base/clock.ts'
 import type { LlmFacts } from '#exchange/llm-facts.ts'
 import { noteFinish } from '../answer/finish-reasons.ts'
 import type { KeptAnswer } from '../answer/kept-answer.ts'
-import { noteNames } from '../answer/note-names.ts'
+import { noteNames, noteTier } from '../answer/note-names.ts'
 import type { AnswerError, AnswerSink, AnswerUsage, Citation, StopReason } from './answer-sink.ts'
 import { STOP_REASONS } from './stop-reasons.ts'
 import type { TargetNames } from './target-names.ts'
@@ -87,7 +87,9 @@ export class ObservedAnswer implements AnswerSink {
   }
 
   usage(usage: AnswerUsage): void {
-    Object.assign(this.#options.facts, usage)
+    const { serviceTier, ...counts } = usage
+    Object.assign(this.#options.facts, counts)
+    noteTier(serviceTier, this.#options.facts)
     this.#sink.usage(usage)
   }
 
