@@ -77,11 +77,7 @@ export const REJECTIONS = {
   'llm-thread-unsupported': { status: 400, text: 'no conversations are stored', reason: 'InvalidRequest' },
   'llm-not-implemented': { status: 501, text: 'not implemented for this provider', reason: 'InvalidRequest' },
   'llm-response-invalid': { status: 502, text: 'invalid provider response', reason: 'UpstreamFailure' },
-  'prompt-guard-rejected': {
-    status: 403,
-    text: 'The request was rejected due to inappropriate content',
-    reason: 'Guardrail',
-  },
+  'prompt-guard-rejected': { status: 403, text: 'rejected by a prompt guard', reason: 'Guardrail' },
   'prompt-guard-failed': { status: 503, text: 'prompt guard failed', reason: 'Guardrail' },
   // MCP
   'mcp-not-acceptable': { status: 406, text: 'mcp: not acceptable', reason: 'MCP' },

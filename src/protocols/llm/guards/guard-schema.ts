@@ -115,10 +115,10 @@ const guardrailsServiceTwo = destination(
 
 const customResponse = notEmpty(
   object({
-    message: optional(text(), 'Body of the response to a refused request. When unset, a default text.'),
+    message: optional(text(), 'Body of the response if the guard rejects. When unset, a default text.'),
     statusCode: optional(
       integer({ min: 200, max: 599 }),
-      'Status code of the response to a refused request. When unset, 403.',
+      'Status code of the response if the guard rejects. When unset, 403.',
     ),
   }),
 )
@@ -131,7 +131,7 @@ const guards = {
   guardrailsServiceOne: optional(guardrailsServiceOne, `${PRODUCTS.guardrailsServiceOne}.`),
   guardrailsServiceTwo: optional(guardrailsServiceTwo, `${PRODUCTS.guardrailsServiceTwo}.`),
 }
-const response = optional(customResponse, 'Response to a refused request.')
+const response = optional(customResponse, 'Response if the guard rejects.')
 
 const promptGuardRequest = withMeanings(
   meaningsOf(['moderationEndpoint', ...SERVICES]),

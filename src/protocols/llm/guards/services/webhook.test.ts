@@ -28,13 +28,18 @@ const HALF = {
   kind: 'failed',
   detail: 'the guard server rejects without a text as body, or without a status from 200 to 599',
 }
+const UNKNOWN = { kind: 'failed', detail: 'the action of the guard server has an unknown member, and no body' }
 const BAD_MASK = { kind: 'failed', detail: 'the guard server masks, but not with a text for each text' }
 
 test.each([
   [{ action: {} }, { kind: 'pass' }],
   [{ action: { reason: 'fine' } }, { kind: 'pass' }],
   [{ action: { body: null, status_code: null, reason: null } }, { kind: 'pass' }],
-  [{ action: { extra: { body: 'x' } }, more: 1 }, { kind: 'pass' }],
+  [{ action: { reason: 'fine' }, more: 1 }, { kind: 'pass' }],
+  [{ action: { pass: true } }, UNKNOWN],
+  [{ action: { reason: 'bad', Body: 'no', statusCode: 403 } }, UNKNOWN],
+  [{ action: { extra: { body: 'x' } } }, UNKNOWN],
+  [{ action: { body: 'no', status_code: 403, extra: 1 } }, { kind: 'reject', status: 403, body: 'no' }],
   [{ action: { body: 'no', status_code: 403 } }, { kind: 'reject', status: 403, body: 'no' }],
   [{ action: { body: '', status_code: 200 } }, { kind: 'reject', status: 200, body: '' }],
   [{ action: { body: 'no', status_code: 599, reason: 'r' } }, { kind: 'reject', status: 599, body: 'no' }],

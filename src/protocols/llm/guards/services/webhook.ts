@@ -22,6 +22,9 @@ const OWN: ReadonlySet<string> = new Set([
   'proxy-authorization',
 ])
 
+/** Members of `action`. */
+const MEMBERS: ReadonlySet<string> = new Set(['body', 'status_code', 'reason'])
+
 /** Neither fields of one connection (RFC 9110, 7.6.1) nor those of a body, which is another one. */
 function canForward(lowerName: string): boolean {
   return !isConnectionLevel(lowerName) && !OWN.has(lowerName) && !lowerName.startsWith('content-')
@@ -62,7 +65,7 @@ function write(phase: GuardPhase, messages: readonly GuardedMessage[]): unknown 
   return phase === 'request' ? { messages: entries } : { choices: entries.map((message) => ({ message })) }
 }
 
-/** An object as body masks; a text as body with a status rejects; neither passes. Half of a rejection is a failure. */
+/** An object as body masks; a text as body with a status rejects; neither passes. What is half of one is a failure. */
 function read(json: unknown, phase: GuardPhase, count: number): ServiceVerdict {
   const action = member(json, 'action')
   if (typeof action !== 'object' || Array.isArray(action)) {
@@ -71,11 +74,17 @@ function read(json: unknown, phase: GuardPhase, count: number): ServiceVerdict {
   const body = member(action, 'body')
   const status = member(action, 'status_code')
   if (typeof body === 'object') return readMask(body, phase, count)
-  if (body === undefined && status === undefined) return { kind: 'pass' }
+  if (body === undefined && status === undefined) return readPass(action)
   if (typeof body !== 'string' || !isStatus(status)) {
     return failed('the guard server rejects without a text as body, or without a status from 200 to 599')
   }
   return { kind: 'reject', status, body }
+}
+
+/** With another member, such as a misspelt `body`, it is not known what the server wants. */
+function readPass(action: object | null): ServiceVerdict {
+  const unknown = Object.keys(action ?? {}).some((name) => !MEMBERS.has(name))
+  return unknown ? failed('the action of the guard server has an unknown member, and no body') : { kind: 'pass' }
 }
 
 function isStatus(value: unknown): value is number {
