@@ -89,6 +89,17 @@ test.each(CORPUS)('every string of %s is seen or listed (at least %d positions)'
   expect(missed).toEqual([])
 })
 
+test('each of 200 texts of a request for embeddings is seen', () => {
+  const others = Array.from({ length: 200 }, (_, index) => `text ${index}`)
+  for (const index of others.keys()) {
+    const bytes = new TextEncoder().encode(JSON.stringify({ input: others.with(index, 'a canary') }))
+    const body = parseDocument(bytes)
+    if (!(body instanceof JsonValue)) throw new Error('no JSON')
+    const texts = request('Embeddings')(body).places.map((place) => seen(place, bytes))
+    expect(texts).toEqual(others.with(index, 'a canary'))
+  }
+})
+
 test.each(CORPUS)('members that the vendor defines are not taken for names of a client: %s', (file, _, read) => {
   const taken = new Set<Position>()
   for (const position of readPositions(file)) {
