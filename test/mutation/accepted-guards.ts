@@ -341,9 +341,9 @@ export const ACCEPTED_GUARDS: readonly Accepted[] = [
       'false',
     ],
   ]),
-  ...entriesOf('run-guards', 'only speed: one question has no other that could end it', [
-    ['const needless = together.length > 1 ? new AbortController() : undefined', '>', '>='],
-    ['const needless = together.length > 1 ? new AbortController() : undefined', 'together.length > 1', 'true'],
+  ...entriesOf('ask-together', 'only speed: one question has no other that could end it', [
+    ['const needless = guards.length > 1 ? new AbortController() : undefined', '>', '>='],
+    ['const needless = guards.length > 1 ? new AbortController() : undefined', 'guards.length > 1', 'true'],
   ]),
   ...entriesOf('spread-mask', 'only speed: what is not compared in parts is compared by characters', [
     ['const part = (text: string) => text.slice(text.length - length - PART, text.length - length)', '-', '+'],

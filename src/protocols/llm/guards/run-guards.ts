@@ -2,9 +2,10 @@ import { runInSlices, type Steps } from '#base/in-slices.ts'
 import type { Exchange } from '#exchange/exchange.ts'
 import type { Refusal } from '#exchange/outcome.ts'
 import type { Head } from '#net/http/head.ts'
-import { type AskedVerdict, askAboutBody } from './ask-service.ts'
+import { askAboutBody } from './ask-service.ts'
+import { askedTogether, askTogether } from './ask-together.ts'
 import { concludeVerdict, type JudgedTexts } from './conclude-verdict.ts'
-import type { Guard, RegexGuard, ServiceGuard } from './guard.ts'
+import type { Guard, RegexGuard } from './guard.ts'
 import { noteCheck } from './guard-log.ts'
 import { refuseByGuard } from './guard-refusals.ts'
 import type { GuardedTexts } from './guarded-texts.ts'
@@ -87,46 +88,24 @@ function listOf(rules: readonly TextRule[], read: (rule: TextRule) => string): s
   return rules.length === 0 ? undefined : rules.map(read).join(', ')
 }
 
-/** Asks the service at `at`, and at the same time those after it that only judge: none changes what another sees. */
+/** Asks the service at `at`, and those that are asked with it. */
 async function askFrom(guards: readonly Guard[], guarded: Guarded, at: number): Promise<Refusal | undefined> {
-  const together: ServiceGuard[] = []
-  let next = at
-  for (; next < guards.length; next++) {
-    const guard = guards[next]!
-    if (guard.kind === 'regex' || (guard.service.masks && together.length > 0)) break
-    together.push(guard)
-    if (guard.service.masks) {
-      next++
-      break
-    }
-  }
-  const { exchange, texts } = guarded
+  const together = askedTogether(guards.slice(at))
+  const { exchange, texts, head } = guarded
   const contents = await runInSlices(ServiceContents.of(texts))
-  if (contents.messages.length > 0) {
+  const { messages } = contents
+  if (messages.length > 0) {
     const startMs = exchange.context.monotonic()
-    const needless = together.length > 1 ? new AbortController() : undefined
-    const pending = together.map((guard) => ask(guard, contents, guarded, needless?.signal))
+    const pending = askTogether(together, (guard, needless) =>
+      askAboutBody(guard, { phase: guard.phase, messages, head }, exchange, needless),
+    )
     const length = await runInSlices(texts.measure())
-    // The first rejection in the order of the list counts; questions after it end.
-    for (const [index, guard] of together.entries()) {
-      const asked = await pending[index]!
+    for (const [index, asked] of (await pending).entries()) {
       const { verdict } = asked
       const isMasked = verdict.kind === 'mask' && (await runInSlices(contents.mask(verdict.contents)))
-      const refusal = concludeVerdict(guard, asked, { length, startMs, isMasked }, exchange)
-      if (refusal === undefined) continue
-      needless?.abort()
-      return refusal
+      const refusal = concludeVerdict(together[index]!, asked, { length, startMs, isMasked }, exchange)
+      if (refusal !== undefined) return refusal
     }
   }
-  return runGuards(guards, guarded, next)
-}
-
-/** @param needless aborted when the verdict is not needed any more */
-function ask(
-  guard: ServiceGuard,
-  { messages }: ServiceContents,
-  { exchange, head }: Guarded,
-  needless: AbortSignal | undefined,
-): Promise<AskedVerdict> {
-  return askAboutBody(guard, { phase: guard.phase, messages, head }, exchange, needless)
+  return runGuards(guards, guarded, at + together.length)
 }

@@ -16,7 +16,7 @@ const SECRET: RegexGuard = {
 }
 
 /** A service that answers when the test says so. */
-function service() {
+function service(masks = true) {
   const asked: ((verdict: ServiceVerdict) => Promise<void>)[] = []
   const contents: string[] = []
   const guard: ServiceGuard = {
@@ -24,7 +24,7 @@ function service() {
     service: {
       kind: 'webhook',
       destination: 'ProxyBackend/default/judge',
-      masks: true,
+      masks,
       judge: ({ messages }) => {
         contents.push(messages[0]!.content)
         return new Promise((resolve) =>
@@ -269,3 +269,38 @@ test('what one service has let pass waits for no other pause at the next one', a
   await third.asked[0]!({ kind: 'pass' })
   expect(piece.released).toBe('hello <masked> you ')
 })
+
+test.each([
+  ['string', 'secret-1 text', '<masked> <T>'],
+  ['arguments', '{"":"secret-1 text"}', '{"":"<masked> <T>"}'],
+] as const)(
+  'neighbours that judge see %s at the same time, others what those before them let pass',
+  async (form, given, passed) => {
+    const services = [false, false, true, false, false, false].map((masks) => service(masks))
+    const [a, b, m, c, d, e] = services
+    const { push, block, refused } = blockOf([a!.guard, b!.guard, m!.guard, c!.guard, d!.guard, SECRET, e!.guard], {
+      form,
+    })
+    const piece = push(given)
+    block.end()
+    const contents = () => services.map(({ contents: [content] }) => content)
+    const none = undefined
+    const first = contents()[0]!
+    expect(first.trim()).toBe('secret-1 text')
+    expect(contents()).toEqual([first, first, none, none, none, none])
+    await b!.asked[0]!({ kind: 'pass' })
+    expect(m!.asked).toEqual([])
+    await a!.asked[0]!({ kind: 'pass' })
+    expect(contents()).toEqual([first, first, first, none, none, none])
+    const masked = first.replace('text', '<T>')
+    await m!.asked[0]!({ kind: 'mask', contents: [masked] })
+    expect(contents()).toEqual([first, first, first, masked, masked, none])
+    await c!.asked[0]!({ kind: 'pass' })
+    await d!.asked[0]!({ kind: 'pass' })
+    expect(contents()[5]).toBe(masked.replace('secret-1', '<masked>'))
+    expect(piece.released).toBeUndefined()
+    await e!.asked[0]!({ kind: 'pass' })
+    expect(piece.released).toBe(passed)
+    expect(refused).toEqual([])
+  },
+)

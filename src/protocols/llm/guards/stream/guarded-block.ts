@@ -1,8 +1,9 @@
 import type { Steps } from '#base/in-slices.ts'
 import type { Exchange } from '#exchange/exchange.ts'
 import type { TextPlace } from '../../texts/body-texts.ts'
+import { askedTogether } from '../ask-together.ts'
 import type { Guard, RegexGuard, ServiceGuard } from '../guard.ts'
-import { ArgumentsStage } from './arguments-stage.ts'
+import { type ArgumentChecks, type ArgumentPiece, ArgumentsStage } from './arguments-stage.ts'
 import { PartedStage, type WorkQueue } from './parted-stage.ts'
 import { RegexChecks } from './regex-checks.ts'
 import { RegexStage, type RuleObserver } from './regex-stage.ts'
@@ -110,13 +111,12 @@ export class GuardedBlock implements TextOutput<StreamPiece>, WorkQueue {
       while (start > 0 && !masksByService(guards[start - 1]!)) start--
       if (start < end) {
         const within = guards.slice(start, end)
-        const build = (inner: TextOutput<StreamPiece>) =>
-          within.reduceRight((next, guard) => this.#stage(guard, next, begun), inner)
+        const build = (inner: TextOutput<StreamPiece>) => this.#stages(within, inner, begun)
         out = new PartedStage(out, build, start === 0 ? this : this.#options)
       }
       if (start > 0) {
-        const guard = guards[--start]!
-        const build = (inner: TextOutput<StreamPiece>) => this.#stage(guard, inner, begun)
+        const guard = guards.slice(--start, start + 1)
+        const build = (inner: TextOutput<StreamPiece>) => this.#stages(guard, inner, begun)
         out = this.#isArguments ? new PartedStage(out, build, start === 0 ? this : this.#options) : build(out)
       }
       end = start
@@ -251,37 +251,61 @@ export class GuardedBlock implements TextOutput<StreamPiece>, WorkQueue {
     return this.#kind.form === 'arguments' || this.#kind.form === 'input'
   }
 
-  #stage(guard: Guard, out: TextOutput<StreamPiece>, begun: GuardedBlock | undefined): TextStage<StreamPiece> {
-    const { isFixed, text } = this.#kind
-    if (this.#isArguments) return this.#argumentsStage(guard, out, begun)
-    if (guard.kind !== 'regex') {
-      const stage = new ServiceStage(out, { ...this.#asking(guard, begun), canChange: () => !isFixed })
-      this.#services = [...this.#services, stage]
-      return stage
+  #stages(
+    guards: readonly Guard[],
+    out: TextOutput<StreamPiece>,
+    begun: GuardedBlock | undefined,
+  ): TextStage<StreamPiece> {
+    const [guard] = guards
+    if (guard === undefined) return out
+    if (guard.kind === 'regex') return this.#regexStage(guard, this.#stages(guards.slice(1), out, begun))
+    const together = askedTogether(guards)
+    return this.#serviceStage(together, this.#stages(guards.slice(together.length), out, begun), begun)
+  }
+
+  #regexStage(guard: RegexGuard, out: TextOutput<StreamPiece>): TextStage<StreamPiece> {
+    if (this.#isArguments) {
+      return this.#argumentsStage(guard, out, (checked, before) => {
+        return new RegexChecks(checked, this.#matching(guard), before instanceof RegexChecks ? before : undefined)
+      })
     }
+    const { text } = this.#kind
     const stage = new RegexStage(out, { ...this.#matching(guard), neighbours: text }, text?.stageOf(guard))
     text?.stages.set(guard, stage as RegexStage<unknown>)
     return stage
   }
 
-  #argumentsStage(guard: Guard, out: TextOutput<StreamPiece>, begun: GuardedBlock | undefined): TextStage<StreamPiece> {
-    const { text, isFixed } = this.#kind
-    const stageBefore = text?.stages.get(guard)
-    const last = stageBefore instanceof ArgumentsStage ? stageBefore : undefined
-    const stage = new ArgumentsStage(
-      out,
-      (checked) => {
-        if (guard.kind === 'regex') {
-          const checks = last?.checks
-          const before = checks instanceof RegexChecks ? checks : undefined
-          return new RegexChecks(checked, this.#matching(guard), before)
-        }
-        const checks = new ServiceChecks(checked, { ...this.#asking(guard, begun), isFixed })
+  #serviceStage(
+    guards: readonly ServiceGuard[],
+    out: TextOutput<StreamPiece>,
+    begun: GuardedBlock | undefined,
+  ): TextStage<StreamPiece> {
+    const { isFixed } = this.#kind
+    if (this.#isArguments) {
+      return this.#argumentsStage(guards[0]!, out, (checked) => {
+        const checks = new ServiceChecks(checked, { ...this.#asking(guards, begun), isFixed })
         this.#services = [...this.#services, checks.stage]
         return checks
-      },
-      last,
-    )
+      })
+    }
+    const stage = new ServiceStage(out, { ...this.#asking(guards, begun), canChange: () => !isFixed })
+    this.#services = [...this.#services, stage]
+    return stage
+  }
+
+  /** @param guard the first one of the stage */
+  #argumentsStage(
+    guard: Guard,
+    out: TextOutput<StreamPiece>,
+    build: (
+      checked: TextOutput<ArgumentPiece<StreamPiece>>,
+      before: ArgumentChecks<unknown> | undefined,
+    ) => ArgumentChecks<StreamPiece>,
+  ): TextStage<StreamPiece> {
+    const { text } = this.#kind
+    const stageBefore = text?.stages.get(guard)
+    const last = stageBefore instanceof ArgumentsStage ? stageBefore : undefined
+    const stage = new ArgumentsStage(out, (checked) => build(checked, last?.checks), last)
     this.#arguments = [...this.#arguments, stage]
     text?.stages.set(guard, stage)
     return stage
@@ -292,7 +316,7 @@ export class GuardedBlock implements TextOutput<StreamPiece>, WorkQueue {
     return { guard, isFixed, stream: this.#options, mayGoOn: text !== undefined }
   }
 
-  #asking(guard: ServiceGuard, begun: GuardedBlock | undefined) {
+  #asking(guards: readonly ServiceGuard[], begun: GuardedBlock | undefined) {
     const { refuse, exchange, signal } = this.#options
     const { text } = this.#kind
     const begunTail = begun?.tail
@@ -303,7 +327,7 @@ export class GuardedBlock implements TextOutput<StreamPiece>, WorkQueue {
       for (const service of services) service.judgeNow()
       this.#options.progressed()
     }
-    return { guard, before, refuse, exchange, signal, progressed }
+    return { guards, before, refuse, exchange, signal, progressed }
   }
 }
 

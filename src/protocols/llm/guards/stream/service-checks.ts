@@ -3,7 +3,7 @@ import type { ArgumentChecks, ArgumentPiece } from './arguments-stage.ts'
 import { ServiceStage, type ServiceStageOptions } from './service-stage.ts'
 import type { TextOutput, TextStage } from './text-stage.ts'
 
-/** A piece as the service sees it. */
+/** A piece as the services see it. */
 interface ShownPiece<Tag> {
   /** Undefined: it is what separates two strings. */
   readonly piece: ArgumentPiece<Tag> | undefined
@@ -11,7 +11,7 @@ interface ShownPiece<Tag> {
   readonly canChange: boolean
 }
 
-/** Shows the strings of arguments to a service as those of a whole answer: decoded, one after the other; and then what is no JSON. */
+/** Shows the strings of arguments to services as those of a whole answer: decoded, one after the other; and then what is no JSON. */
 export class ServiceChecks<Tag> implements ArgumentChecks<Tag> {
   readonly stage: ServiceStage<ShownPiece<Tag>>
   readonly #isFixed: boolean

@@ -16,9 +16,17 @@ afterEach(() => time[Symbol.dispose]())
 
 const PASS: ServiceVerdict = { kind: 'pass' }
 
-/** A stage whose service answers when the test says so. */
-function stageWith({ masks = false, isFixed = false, before = '' } = {}) {
-  const asked: { readonly content: string; answer(verdict: ServiceVerdict): Promise<void> }[] = []
+interface Asked {
+  readonly content: string
+  /** Of the guard. */
+  readonly index: number
+  readonly signal: AbortSignal
+  answer(verdict: ServiceVerdict): Promise<void>
+}
+
+/** A stage whose services answer when the test says so. */
+function stageWith({ masks = false, isFixed = false, before = '', services = 1 } = {}) {
+  const asked: Asked[] = []
   const released: (readonly [tag: number, text: string])[] = []
   const refused: Refusal[] = []
   const counts = { finished: 0, progressed: 0 }
@@ -30,38 +38,43 @@ function stageWith({ masks = false, isFixed = false, before = '' } = {}) {
     },
   })
   exchange.response = Head.response(200)
-  const guard: ServiceGuard = {
-    kind: 'webhook',
-    phase: 'response',
-    index: 0,
-    refusal: reject('prompt-guard-rejected', { status: 403, body: 'no' }),
-    service: {
+  const guards = Array.from(
+    { length: services },
+    (_, index): ServiceGuard => ({
       kind: 'webhook',
-      destination: 'ProxyBackend/default/judge',
-      masks,
-      judge: ({ messages, phase }) => {
-        expect(phase).toBe('response')
-        expect(messages).toHaveLength(1)
-        expect(messages[0]!.role).toBe('assistant')
-        return new Promise((resolve) =>
-          asked.push({
-            content: messages[0]!.content,
-            answer: async (verdict) => {
-              resolve(verdict)
-              await time.pass(0)
-            },
-          }),
-        )
+      phase: 'response',
+      index,
+      refusal: reject('prompt-guard-rejected', { status: 403, body: 'no' }),
+      service: {
+        kind: 'webhook',
+        destination: 'ProxyBackend/default/judge',
+        masks,
+        judge: ({ messages, phase }, { signal }) => {
+          expect(phase).toBe('response')
+          expect(messages).toHaveLength(1)
+          expect(messages[0]!.role).toBe('assistant')
+          return new Promise((resolve) =>
+            asked.push({
+              content: messages[0]!.content,
+              index,
+              signal,
+              answer: async (verdict) => {
+                resolve(verdict)
+                await time.pass(0)
+              },
+            }),
+          )
+        },
       },
-    },
-  }
+    }),
+  )
   const out = {
     text: (tag: number, text: string) => void released.push([tag, text]),
     finish: () => void counts.finished++,
   }
   const over = new AbortController()
   const stage = new ServiceStage<number>(out, {
-    guard,
+    guards,
     canChange: () => !isFixed,
     before: () => before,
     exchange,
@@ -385,4 +398,100 @@ test('texts without content make no pause longer', async () => {
     stage.text(tag, '')
   }
   expect(contents()).toEqual(['hello'])
+})
+
+test('services are asked about a window at the same time, and it leaves when all have passed', async () => {
+  const { stage, asked, contents, released, counts, exchange } = stageWith({ services: 3 })
+  let windows = 0
+  const guardLoad = new GuardLoad({ add: () => {} }, { add: (amount) => (windows += amount) })
+  exchange.context = runContext({ guardLoad })
+  stage.text(1, 'text')
+  stage.finish()
+  expect(contents()).toEqual(['text', 'text', 'text'])
+  expect(asked.map(({ index }) => index)).toEqual([0, 1, 2])
+  expect(windows).toBe(1)
+  await time.pass(10)
+  await asked[2]!.answer(PASS)
+  await time.pass(10)
+  await asked[0]!.answer({ kind: 'pass', requestId: 'r0' })
+  expect(stage.isAsking).toBe(true)
+  expect(released).toEqual([])
+  await time.pass(10)
+  await asked[1]!.answer(PASS)
+  expect(released).toEqual([[1, 'text']])
+  expect(windows).toBe(0)
+  expect(counts).toEqual({ finished: 1, progressed: 1 })
+  expect(asked.some(({ signal }) => signal.aborted)).toBe(false)
+  expect(exchange.guardChecks).toMatchObject([
+    { index: 0, verdict: 'Allow', count: 1, length: 4, durationMs: 20, requestId: 'r0' },
+    { index: 1, verdict: 'Allow', count: 1, length: 4, durationMs: 30, requestId: undefined },
+    { index: 2, verdict: 'Allow', count: 1, length: 4, durationMs: 10, requestId: undefined },
+  ])
+})
+
+test('each of two windows in flight is judged by all services', async () => {
+  const { stage, asked, released, exchange } = stageWith({ services: 2 })
+  stage.text(1, 'a'.repeat(1024))
+  stage.text(2, 'b'.repeat(1024))
+  stage.text(3, 'c'.repeat(1024))
+  const shown = (at: number) => ({ index: asked[at]!.index, content: asked[at]!.content })
+  expect(asked).toHaveLength(4)
+  expect(shown(2)).toEqual({ index: 0, content: 'a'.repeat(256) + 'b'.repeat(1024) })
+  expect(shown(3)).toEqual({ ...shown(2), index: 1 })
+  for (const at of [3, 2, 0]) await asked[at]!.answer(PASS)
+  expect(released).toEqual([])
+  await asked[1]!.answer(PASS)
+  expect(released.map(([tag]) => tag)).toEqual([1, 2])
+  expect(asked).toHaveLength(6)
+  expect(exchange.guardChecks).toMatchObject([
+    { index: 0, count: 2 },
+    { index: 1, count: 2 },
+  ])
+})
+
+const REJECT: ServiceVerdict = { kind: 'reject' }
+const FAIL: ServiceVerdict = { kind: 'failed', detail: 'it is down' }
+
+test.each<[what: string, first: ServiceVerdict, detail: string, outcome: string]>([
+  ['rejection', REJECT, 'response guard 0: webhook rejected', 'Reject'],
+  ['failure', FAIL, 'response guard 0: webhook: it is down', 'Fail'],
+])('a %s by the first service ends the questions to the others', async (_, first, detail, outcome) => {
+  const { stage, asked, released, refused, exchange } = stageWith({ services: 3 })
+  stage.text(1, 'x'.repeat(1024))
+  await asked[1]!.answer(REJECT)
+  expect(refused).toEqual([])
+  expect(asked.some(({ signal }) => signal.aborted)).toBe(false)
+  await asked[0]!.answer(first)
+  expect(refused).toMatchObject([{ detail }])
+  expect(asked[2]!.signal.aborted).toBe(true)
+  expect(exchange.guardChecks).toMatchObject([{ index: 0, verdict: outcome }])
+  await asked[2]!.answer(PASS)
+  expect(released).toEqual([])
+  expect(refused).toHaveLength(1)
+  expect(exchange.guardChecks).toHaveLength(1)
+})
+
+test('a rejection by a later service counts when those before it have passed', async () => {
+  const { stage, asked, released, refused, exchange } = stageWith({ services: 2 })
+  stage.text(1, 'x'.repeat(1024))
+  stage.text(2, 'y'.repeat(1024))
+  // The second window waits for the first one, and its other question is not needed.
+  await asked[2]!.answer(FAIL)
+  expect(asked.map(({ signal }) => signal.aborted)).toEqual([false, false, true, true])
+  await asked[1]!.answer(REJECT)
+  expect(refused).toEqual([])
+  await asked[0]!.answer(PASS)
+  expect(refused).toMatchObject([{ detail: 'response guard 1: webhook rejected' }])
+  expect(released).toEqual([])
+  expect(exchange.guardChecks).toMatchObject([
+    { index: 0, verdict: 'Allow' },
+    { index: 1, verdict: 'Reject' },
+  ])
+})
+
+test('the questions to all services end with the stream', () => {
+  const { stage, asked, endStream } = stageWith({ services: 2 })
+  stage.text(1, 'x'.repeat(1024))
+  endStream()
+  expect(asked.map(({ signal }) => signal.aborted)).toEqual([true, true])
 })

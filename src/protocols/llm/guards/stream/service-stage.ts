@@ -2,6 +2,7 @@ import { clock } from '#base/clock.ts'
 import { Pace, runAtOnce } from '#base/in-slices.ts'
 import type { Exchange } from '#exchange/exchange.ts'
 import { type AskedVerdict, askAboutWindow } from '../ask-service.ts'
+import { askTogether } from '../ask-together.ts'
 import { concludeVerdict } from '../conclude-verdict.ts'
 import type { ServiceGuard } from '../guard.ts'
 import { type Joining, spreadMask } from '../spread-mask.ts'
@@ -22,14 +23,15 @@ interface Entry<Tag> {
   readonly canChange: boolean
 }
 
-/** Text that the service judges in one question. */
+/** Text that the services judge in one question. */
 interface Window<Tag> {
   readonly entries: Entry<Tag>[]
   bytes: number
 }
 
 export interface ServiceStageOptions<Tag> {
-  readonly guard: ServiceGuard
+  /** One that may mask, or neighbours that only judge. */
+  readonly guards: readonly ServiceGuard[]
   /** False: a mask of the text refuses the stream. */
   readonly canChange: (tag: Tag) => boolean
   /** Text that has left and that this one may go on with. */
@@ -42,18 +44,18 @@ export interface ServiceStageOptions<Tag> {
   readonly progressed: () => void
 }
 
-/** Shows the text of a block to a service, window by window. Text is released after the service has let it pass. */
+/** Shows the text of a block to services, window by window and at the same time. Text is released after all of them have let it pass. */
 export class ServiceStage<Tag> implements TextStage<Tag> {
   readonly #out: TextOutput<Tag>
   readonly #options: ServiceStageOptions<Tag>
   /** At most this many windows are judged at a time. A mask changes what the next window follows. */
   readonly #maxInFlight: number
   #open: Window<Tag> = { entries: [], bytes: 0 }
-  /** In order; undefined: no verdict yet. */
+  /** In order. `asked`: the verdicts of the guards in order, up to the first that lets nothing pass; undefined: they are not known yet. */
   readonly #inFlight: {
     readonly window: Window<Tag>
     readonly shown: string
-    asked: AskedVerdict | undefined
+    asked: readonly AskedVerdict[] | undefined
     startMs: number
   }[] = []
   /** The first half of a character that a provider has cut in two, which goes into the next delta. At the end of a text, it is none and left out. */
@@ -71,7 +73,7 @@ export class ServiceStage<Tag> implements TextStage<Tag> {
   constructor(out: TextOutput<Tag>, options: ServiceStageOptions<Tag>) {
     this.#out = out
     this.#options = options
-    this.#maxInFlight = options.guard.service.masks ? 1 : 2
+    this.#maxInFlight = options.guards.some(({ service }) => service.masks) ? 1 : 2
     options.exchange.context.whenOver(() => this.#stop())
   }
 
@@ -131,12 +133,12 @@ export class ServiceStage<Tag> implements TextStage<Tag> {
     for (const { tag, text } of this.#open.entries.splice(0)) this.#out.text(tag, text)
   }
 
-  /** As soon as the service has room. */
+  /** As soon as the services have room. */
   #judge(): void {
     this.#endPause()
     this.#isDue = this.#inFlight.length === this.#maxInFlight
     if (this.#isDue || this.#open.bytes === 0) return
-    const { guard, exchange, signal } = this.#options
+    const { guards, exchange, signal } = this.#options
     if (signal.aborted) return
     const window = this.#open
     this.#open = { entries: [], bytes: 0 }
@@ -149,11 +151,14 @@ export class ServiceStage<Tag> implements TextStage<Tag> {
       messages: [{ role: 'assistant', content }],
       head: exchange.response!,
     }
-    const entry = { window, shown, asked: undefined as AskedVerdict | undefined, startMs: exchange.context.monotonic() }
+    const startMs = exchange.context.monotonic()
+    const entry = { window, shown, asked: undefined as readonly AskedVerdict[] | undefined, startMs }
     this.#inFlight.push(entry)
     const { guardLoad } = exchange.context
     guardLoad.beginWindow()
-    void askAboutWindow(guard, question, exchange, signal).then((asked) => {
+    const ask = (guard: ServiceGuard, needless: AbortSignal | undefined) =>
+      askAboutWindow(guard, question, exchange, needless === undefined ? signal : AbortSignal.any([signal, needless]))
+    void askTogether(guards, ask).then((asked) => {
       guardLoad.endWindow()
       entry.asked = asked
       this.#proceed()
@@ -178,15 +183,19 @@ export class ServiceStage<Tag> implements TextStage<Tag> {
     this.#out.finish()
   }
 
-  #conclude(window: Window<Tag>, shown: string, asked: AskedVerdict, startMs: number): void {
-    const { guard, exchange, refuse } = this.#options
+  #conclude(window: Window<Tag>, shown: string, asked: readonly AskedVerdict[], startMs: number): void {
+    const { guards, exchange, refuse } = this.#options
     const { length } = textOf(window)
-    const isMasked = asked.verdict.kind === 'mask' && maskWindow(window, shown, asked.verdict.contents[0] ?? '')
-    if (isMasked) this.#before = endOf(shown + textOf(window))
-    const refusal = concludeVerdict(guard, asked, { length, startMs, isMasked }, exchange)
-    if (refusal === undefined) return this.#release(window)
-    this.#stop()
-    refuse(refusal)
+    for (const [index, answer] of asked.entries()) {
+      const { verdict } = answer
+      const isMasked = verdict.kind === 'mask' && maskWindow(window, shown, verdict.contents[0] ?? '')
+      if (isMasked) this.#before = endOf(shown + textOf(window))
+      const refusal = concludeVerdict(guards[index]!, answer, { length, startMs, isMasked }, exchange)
+      if (refusal === undefined) continue
+      this.#stop()
+      return refuse(refusal)
+    }
+    this.#release(window)
   }
 
   #release(window: Window<Tag>): void {
