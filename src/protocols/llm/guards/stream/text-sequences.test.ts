@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import type { TextOwner } from '../../texts/read-together.ts'
 import { SequencedText, TextSequences } from './text-sequences.ts'
 
 const ASSISTANT = { role: 'assistant', lasts: true } as const
@@ -20,4 +21,82 @@ test('what has left before a text is the end of the text before it', () => {
   for (const text of [first!, second!, third!]) sequences.enter(text)
   second!.block = { tail: 'the end' }
   expect([first!.tailBefore, second!.tailBefore, third!.tailBefore]).toEqual(['', '', 'the end'])
+})
+
+const textAt = (key: string, owner: TextOwner = ASSISTANT) => new SequencedText(key, owner)
+
+/** By sequence, the texts before and after. */
+const around = ({ links }: SequencedText) =>
+  Object.fromEntries(links.map(({ sequence, before, after }) => [sequence, [before?.text.key, after?.text.key]]))
+
+test('a text is placed where a client reads it, however late it begins', () => {
+  const sequences = new TextSequences('Messages', () => true)
+  const texts = [2, 0, 1].map((at) => textAt(`content[${at}].text`))
+  for (const text of texts) expect(sequences.enter(text)).toBe(true)
+  expect(texts.map(around)).toEqual([
+    { content: ['content[1].text', undefined] },
+    { content: [undefined, 'content[1].text'] },
+    { content: ['content[0].text', 'content[2].text'] },
+  ])
+  expect(texts.map(({ isFollowed }) => isFollowed)).toEqual([false, true, true])
+})
+
+test('a text without an owner is in no sequence', () => {
+  const sequences = new TextSequences('Messages', () => true)
+  const alone = new SequencedText('content[0].text', undefined)
+  const texts = [textAt('content[1].text'), alone, textAt('content[2].text')]
+  for (const text of texts) expect(sequences.enter(text)).toBe(true)
+  expect(alone.links).toEqual([])
+  expect(around(texts[2]!)).toEqual({ content: ['content[1].text', undefined] })
+})
+
+test('of a sequence, the last 16 texts are remembered', () => {
+  const sequences = new TextSequences('Messages', () => true)
+  const texts = Array.from({ length: 17 }, (_, at) => textAt(`content[${at + 1}].text`))
+  for (const text of texts.slice(0, 16)) sequences.enter(text)
+  expect(texts.map(({ isForgotten }) => isForgotten)).not.toContain(true)
+  // Before the first one, as nothing is forgotten.
+  expect(around(texts[0]!)).toEqual({ content: [undefined, 'content[2].text'] })
+  expect(sequences.enter(texts[16]!)).toBe(true)
+  expect(texts.map(({ isForgotten }) => isForgotten)).toEqual([true, ...Array(16).fill(false)])
+  expect(around(texts[1]!)).toEqual({ content: [undefined, 'content[3].text'] })
+  // What comes before texts that are forgotten cannot be checked.
+  expect(sequences.enter(textAt('content[0].text'))).toBe(false)
+  expect(sequences.enter(textAt('content[2].text[0]'))).toBe(true)
+})
+
+test('a sequence of more than 64 takes room if it lasts, or that of an item', () => {
+  const room = { count: 0, isThere: true }
+  const take = () => {
+    room.count++
+    return room.isThere
+  }
+  const choices = new TextSequences('Completions', take)
+  const choice = (at: number) => textAt(`choices[${at}].delta.content`)
+  for (let at = 0; at < 64; at++) expect(choices.enter(choice(at))).toBe(true)
+  expect(room.count).toBe(0)
+  expect(choices.enter(choice(64))).toBe(true)
+  // A sequence that is there needs no room.
+  expect(choices.enter(textAt('choices[64].delta.refusal'))).toBe(true)
+  expect(room.count).toBe(1)
+  room.isThere = false
+  expect(choices.enter(choice(65))).toBe(false)
+  choices.drop()
+  expect(choices.enter(choice(66))).toBe(true)
+  expect(choices.enter(choice(67))).toBe(true)
+})
+
+test('of the sequences of items, that which was used first is forgotten', () => {
+  const sequences = new TextSequences('Responses', () => false)
+  const roles = ['system', 'user', 'assistant', 'tool'] as const
+  const part = (item: number, at: number) =>
+    textAt(`output[${item}].content[${at}].text`, { role: roles[item % 4]!, lasts: true })
+  // Each role has three sequences of several items.
+  for (let item = 0; item < 52; item++) expect(sequences.enter(part(item, 0))).toBe(true)
+  expect(sequences.enter(part(0, 1))).toBe(true)
+  expect(sequences.enter(part(52, 0))).toBe(true)
+  const [kept, lost] = [part(0, 2), part(1, 1)]
+  expect([sequences.enter(kept), sequences.enter(lost)]).toEqual([true, true])
+  expect(around(kept)['output[0]']).toEqual(['output[0].content[1].text', undefined])
+  expect(around(lost)['output[1]']).toEqual([undefined, undefined])
 })
