@@ -236,6 +236,16 @@ const DIVIDING: readonly Accepted[] = [
       ['yield', 'yield', ';'],
     ],
   ),
+  ...dividing(
+    'text-groups',
+    ['WORK_PER_PATH', 'WORK_PER_TEXT', 'WORK_PER_TEXT + text.length'],
+    [
+      ['const WORK_PER_TEXT = 4', '4', '(4 + 1)'],
+      ['const WORK_PER_PATH = 64', '64', '(64 + 1)'],
+      ['pace.after(WORK_PER_PATH)', 'pace.after(WORK_PER_PATH)', ';'],
+      ['if (pace.after(WORK_PER_TEXT + text.length)) yield', '+', '-'],
+    ],
+  ),
 ]
 
 const STARTS_LINE =

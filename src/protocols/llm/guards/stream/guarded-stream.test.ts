@@ -719,3 +719,16 @@ test.each<[what: string, body: (count: number) => string, masked: (count: number
   expect(deltas.slice(1)).toEqual([{ role: 'after' }, { content: ' b <masked>' }, { content: ' c' }])
   expect(one.text.endsWith(DONE)).toBe(true)
 })
+
+test.each([
+  [['b', 'c', 'a']],
+  [['c', 'b', 'a']],
+  [['a', 'b', 'c']],
+  [['a', 'c', 'b']],
+  [['b', 'a', 'c']],
+  [['c', 'a', 'b']],
+])('a match over three texts that are complete ends the stream, in the order %j', (order) => {
+  const guards = [guard({ matches: ['abc'] })]
+  const body = order.map((text) => block('abc'.indexOf(text), text)).join('') + event('message_stop', {})
+  expect(run(body, { type: 'Messages', guards }).text).not.toContain('message_stop')
+})

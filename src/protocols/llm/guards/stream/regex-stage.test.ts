@@ -1,8 +1,10 @@
 import { expect, test } from 'vitest'
 import { type Refusal, reject } from '#exchange/outcome.ts'
+import type { RegexGuard } from '../guard.ts'
 import { compileRules } from '../rules/compile-rules.ts'
 import { chainsBehind } from '../rules/mask-pipeline.ts'
 import { RegexStage } from './regex-stage.ts'
+import { SequencedText, TextSequences } from './text-sequences.ts'
 
 function stageWith({ matches = ['secret-[0-9]+'], isFixed = false, before = '' } = {}) {
   const released: (readonly [tag: number, text: string])[] = []
@@ -89,4 +91,92 @@ test('a match of a pattern with a longest match is held in full', () => {
   expect(outcome().released).toEqual([])
   stage.text(2, 'z.')
   expect(outcome()).toMatchObject({ released: ['<masked>', '.'], refused: 0 })
+})
+
+/** Texts of one answer that are read together, in the order of their numbers. */
+function answerWith(...matches: string[]) {
+  const sequences = new TextSequences('Messages', () => true)
+  const refused: Refusal[] = []
+  const guard: RegexGuard = {
+    phase: 'response',
+    index: 0,
+    kind: 'regex',
+    rejects: false,
+    refusal: reject('prompt-guard-rejected'),
+    rules: compileRules({ matches }, () => {}),
+  }
+  const stream = { refuse: (why: Refusal) => void refused.push(why), noted() {} }
+  const begin = (at: number) => {
+    const released: string[] = []
+    const neighbours = new SequencedText(`content[${at}].text`, { role: 'assistant', lasts: true })
+    const out = { text: (_: unknown, text: string) => void released.push(text), finish() {} }
+    const start = (begun?: RegexStage<unknown>) => {
+      const stage = new RegexStage<unknown>(out, { guard, isFixed: false, stream, neighbours }, begun)
+      neighbours.stages.set(guard, stage)
+      return stage
+    }
+    const stage = start()
+    sequences.enter(neighbours)
+    return { stage, released, goOn: () => start(neighbours.stageOf(guard)) }
+  }
+  return { begin, refused, end: () => sequences.end('') }
+}
+
+const ORDERS = [
+  [0, 1, 2],
+  [0, 2, 1],
+  [1, 0, 2],
+  [1, 2, 0],
+  [2, 0, 1],
+  [2, 1, 0],
+]
+
+test.each(ORDERS)('a match over three texts is found, in whatever order they are complete: %d, %d, %d', (...order) => {
+  const { begin, refused } = answerWith('abc')
+  for (const at of order) {
+    const { stage } = begin(at)
+    stage.text(0, 'abc'[at]!)
+    stage.finish()
+  }
+  expect(refused.length).toBe(1)
+})
+
+test.each(ORDERS)('texts without a match across leave, in whatever order they are complete: %d, %d, %d', (...order) => {
+  const { begin, refused, end } = answerWith('abc', 'b')
+  const left: string[] = []
+  for (const at of order) {
+    const { stage, released } = begin(at)
+    stage.text(0, 'xby'[at]!)
+    stage.finish()
+    left[at] = released.join('')
+  }
+  end()
+  expect([left, refused]).toEqual([['x', '<masked>', 'y'], []])
+})
+
+test('a match over an empty text is found when the text before it goes on', () => {
+  const { begin, refused } = answerWith('ac')
+  const [first, empty, last] = [begin(0), begin(1), begin(2)]
+  first.stage.text(0, 'x')
+  empty.stage.text(0, '')
+  last.stage.text(0, 'c')
+  last.stage.finish()
+  first.stage.text(1, 'x')
+  expect([last.released, refused]).toEqual([['c'], []])
+  first.stage.text(2, 'a')
+  first.stage.finish()
+  expect(refused.length).toBe(1)
+})
+
+test('of a text that another one refuses, nothing more leaves', () => {
+  for (const ends of [false, true]) {
+    const { begin, refused } = answerWith('abc', 'd+e')
+    const [last, first] = [begin(1), begin(0)]
+    last.stage.text(0, 'bc ')
+    last.stage.text(1, 'd')
+    first.stage.text(0, 'a')
+    if (ends) last.stage.finish()
+    else last.stage.text(2, ' more')
+    expect([last.released, refused.length]).toEqual([['bc '], 1])
+  }
 })

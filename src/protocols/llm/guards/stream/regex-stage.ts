@@ -64,7 +64,7 @@ export class RegexStage<Tag> implements TextStage<Tag> {
   /** How many deltas the pipeline has passed. */
   #passed = 0
   /** The text goes on behind the head. */
-  #isLong = false
+  #isLong: boolean
   #hasText = false
   /** The pipeline as it would be if the text were over. */
   #ended: MaskPipeline | undefined
@@ -80,7 +80,7 @@ export class RegexStage<Tag> implements TextStage<Tag> {
     const { guard, own } = options
     this.#out = out
     this.#options = options
-    this.#pipeline = new MaskPipeline(guard.rules, own === undefined ? undefined : { own, joined: [] })
+    this.#pipeline = new MaskPipeline(guard.rules, { own, joined: [] })
     // Only what other texts may change is checked again.
     this.#isLong = options.neighbours === undefined
     if (begun?.hasText === true) this.#goOn(begun)
@@ -113,6 +113,7 @@ export class RegexStage<Tag> implements TextStage<Tag> {
     if (this.#isRefused || this.#isFinished) return
     this.#ended = undefined
     if (this.#isStale) this.#checkAgain()
+    if (this.#isRefused) return
     this.#pipeline.finish(this.#keepsChains)
     this.#isFinished = true
     this.#forward()
@@ -124,14 +125,17 @@ export class RegexStage<Tag> implements TextStage<Tag> {
 
   /** How the search goes on behind the text in a sequence. Undefined: there is no text. */
   chains(sequence: string): RuleChains | undefined {
-    if (!this.#hasText) return this.#before.find((before) => before.sequence === sequence)?.stage.chains(sequence)
+    if (!this.#hasText) {
+      this.#isStale = false
+      return this.#before.find((before) => before.sequence === sequence)?.stage.chains(sequence)
+    }
     if (this.#isStale) this.#checkAgain()
     return this.#endedPipeline().chains(this.#behind.get(sequence) ?? -1)
   }
 
   /** The text before has changed. */
   markStale(): void {
-    if (this.#isStale || !this.#hasText) return
+    if (this.#isStale) return
     this.#isStale = true
     this.#markAfter()
   }
@@ -140,16 +144,18 @@ export class RegexStage<Tag> implements TextStage<Tag> {
     for (const stage of this.#after) stage.markStale()
   }
 
-  /** The text before is over. */
+  /** A text before is over. */
   catchUp(): void {
-    if (this.#isStale && !this.#isRefused) this.#checkAgain()
+    const isChanged = this.#isStale
+    if (isChanged && !this.#isRefused) this.#checkAgain()
     this.#checkEnd()
+    if (isChanged) for (const stage of this.#after) stage.catchUp()
   }
 
   /** No text follows in a sequence. */
   endSequence(sequence: string): void {
     this.#lastOf.add(sequence)
-    this.#checkEnd()
+    this.catchUp()
   }
 
   get #before(): readonly StageBefore[] {
