@@ -154,29 +154,121 @@ test.each(ORDERS)('texts without a match across leave, in whatever order they ar
   expect([left, refused]).toEqual([['x', '<masked>', 'y'], []])
 })
 
-test('a match over an empty text is found when the text before it goes on', () => {
+test('a match over an empty text is found', () => {
   const { begin, refused } = answerWith('ac')
   const [first, empty, last] = [begin(0), begin(1), begin(2)]
-  first.stage.text(0, 'x')
+  first.stage.text(0, 'a')
   empty.stage.text(0, '')
   last.stage.text(0, 'c')
-  last.stage.finish()
-  first.stage.text(1, 'x')
-  expect([last.released, refused]).toEqual([['c'], []])
-  first.stage.text(2, 'a')
-  first.stage.finish()
   expect(refused.length).toBe(1)
 })
 
-test('of a text that another one refuses, nothing more leaves', () => {
-  for (const ends of [false, true]) {
-    const { begin, refused } = answerWith('abc', 'd+e')
+test.each([false, true])(
+  'such a match is found when the first text goes on, after the end of the last one: %s',
+  (isEnded) => {
+    const { begin, refused } = answerWith('ac')
+    const [first, empty, last] = [begin(0), begin(1), begin(2)]
+    first.stage.text(0, 'x')
+    empty.stage.text(0, '')
+    last.stage.text(0, 'c')
+    first.stage.text(1, 'x')
+    last.stage.text(1, 'd')
+    if (isEnded) last.stage.finish()
+    expect([last.released, refused]).toEqual([['c', 'd'], []])
+    first.stage.text(2, 'a')
+    if (isEnded) first.stage.finish()
+    else last.stage.text(2, 'e')
+    expect([last.released, refused.length]).toEqual([['c', 'd'], 1])
+  },
+)
+
+test('a long text leaves although a match that began before it is open', () => {
+  const { begin, refused, end } = answerWith('BEGIN(?s:.)*END')
+  const [first, long, last] = [begin(0), begin(1), begin(2)]
+  first.stage.text(0, 'BEGIN')
+  long.stage.text(0, 'y'.repeat(600))
+  long.stage.text(1, 'y')
+  last.stage.text(0, 'z')
+  last.stage.text(1, 'y')
+  first.stage.finish()
+  expect(refused).toEqual([])
+  last.stage.text(2, 'END')
+  last.stage.finish()
+  end()
+  expect(refused.length).toBe(1)
+})
+
+test.each([false, true])(
+  'of a text whose mask changes after it has left, nothing more leaves, at its end: %s',
+  (isEnd) => {
+    const { begin, refused } = answerWith('\\Bbc', 'd+e')
     const [last, first] = [begin(1), begin(0)]
     last.stage.text(0, 'bc ')
     last.stage.text(1, 'd')
     first.stage.text(0, 'a')
-    if (ends) last.stage.finish()
+    if (isEnd) last.stage.finish()
     else last.stage.text(2, ' more')
     expect([last.released, refused.length]).toEqual([['bc '], 1])
+  },
+)
+
+test('a piece is checked with all of the texts before it that has come', () => {
+  const { begin, refused } = answerWith('abc')
+  const [first, second, last] = [begin(0), begin(1), begin(2)]
+  first.stage.text(0, 'x')
+  second.stage.text(0, 'b')
+  last.stage.text(0, 'c')
+  expect(refused).toEqual([])
+  first.stage.text(1, 'a')
+  last.stage.text(1, 'z')
+  expect([last.released, refused.length]).toEqual([['c'], 1])
+})
+
+test.each<[what: string, texts: string[], refused: number]>([
+  ['256 characters', ['y'.repeat(200), 'y'.repeat(56)], 0],
+  ['257 characters', ['y'.repeat(200), 'y'.repeat(57)], 1],
+  ['256 pieces', ['y', ...Array(255).fill('')], 0],
+  ['257 pieces', ['y', ...Array(256).fill('')], 1],
+])('of a text that may be the rest of a match, %s are checked again', (_, texts, count) => {
+  const { begin, refused } = answerWith('a[^z]*z')
+  const [first, last] = [begin(0), begin(1)]
+  for (const [tag, text] of texts.entries()) last.stage.text(tag, text)
+  first.stage.text(0, 'a')
+  last.stage.text(999, 'x')
+  expect(refused.length).toBe(count)
+})
+
+test.each([false, true])('the end of all texts decides about a match, before that of the last text: %s', (isEarly) => {
+  const { begin, refused, end } = answerWith('ba$')
+  const [first, last] = [begin(0), begin(1)]
+  first.stage.text(0, 'b')
+  last.stage.text(0, 'a')
+  first.stage.finish()
+  const steps = [() => last.stage.finish(), end]
+  if (isEarly) steps.reverse()
+  steps[0]!()
+  expect(refused).toEqual([])
+  steps[1]!()
+  expect(refused.length).toBe(1)
+})
+
+test('a text that goes on after its end is checked behind the text before it, short or long', () => {
+  for (const [length, ended] of [
+    [1, 0],
+    [600, 0],
+    [600, 1],
+  ] as const) {
+    const { begin, refused, end } = answerWith('BEGIN(?s:.)*END', 'a[0-9]')
+    const [first, last] = [begin(0), begin(1)]
+    if (ended > 0) first.stage.text(0, 'BEGIN')
+    else first.stage.text(0, 'a')
+    last.stage.text(0, 'y'.repeat(length))
+    last.stage.finish()
+    const more = last.goOn()
+    more.text(1, 'a1')
+    more.text(2, 'END.')
+    more.finish()
+    end()
+    expect([last.released.slice(1).join(''), refused.length]).toEqual([ended > 0 ? '' : '<masked>END.', ended])
   }
 })

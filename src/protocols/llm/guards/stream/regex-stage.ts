@@ -174,7 +174,6 @@ export class RegexStage<Tag> implements TextStage<Tag> {
 
   #begin(): void {
     this.#hasText = true
-    if (this.#options.neighbours === undefined) return
     const joined = this.#chainsBefore()
     if (joined.length > 0) this.#pipeline = new MaskPipeline(this.#options.guard.rules, { joined })
   }
