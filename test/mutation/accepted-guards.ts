@@ -252,6 +252,8 @@ const STARTS_LINE =
   'while (length + PART <= most && one.slice(length, length + PART) === other.slice(length, length + PART))'
 const ENDS_LINE = 'while (length + PART <= most && part(one) === part(other)) length += PART'
 
+const COUNT_LINE = 'const count = begun.#pipeline.isJoined ? new Set(begun.#behind.values()).size : 0'
+const JOINED_LINE = 'if (joined.length > 0) this.#pipeline = new MaskPipeline(this.#options.guard.rules, { joined })'
 const LONG_LINE =
   'const text = place.end - place.start > PIECE_BYTES ? yield* decodeLong(bytes, place) : decodePlace(bytes, place)'
 
@@ -391,6 +393,17 @@ export const ACCEPTED_GUARDS: readonly Accepted[] = [
   ...entriesOf('stream/regex-stage', 'never used: the stage keeps the tags itself', [
     ['this.#pipeline.push(0, text)', '0', '(0 + 1)'],
   ]),
+  ...entriesOf('stream/regex-stage', 'the same program: each negative number is that of no text before', [
+    ['return this.#endedPipeline().chains(this.#behind.get(sequence) ?? -1)', '1', '(1 + 1)'],
+  ]),
+  ...entriesOf('stream/regex-stage', 'only speed: a search that does not differ is made, or made again', [
+    ['if (isChanged) for (const stage of this.#after) stage.catchUp()', 'isChanged', 'true'],
+    ['if (this.#ended === undefined) {', 'this.#ended === undefined', 'true'],
+    [COUNT_LINE, 'begun.#pipeline.isJoined', 'true'],
+    [COUNT_LINE, '0', '(0 + 1)'],
+    [JOINED_LINE, 'joined.length > 0', 'true'],
+    [JOINED_LINE, '>', '>='],
+  ]),
   ...entriesOf('rules/candidate-rule', 'only speed: an empty list is replaced by another one', [
     ['if (found.length > 0) this.#found = []', 'found.length > 0', 'true'],
     ['if (found.length > 0) this.#found = []', '>', '>='],
@@ -519,6 +532,22 @@ export const ACCEPTED_GUARDS: readonly Accepted[] = [
     original: original!,
     replacement: replacement!,
     reason: reason!,
+  })),
+  ...(
+    [
+      [
+        'if (found.length === 0 || found.at(-1)!.end <= settled) return found',
+        '<=',
+        '<',
+        'only speed: none of them is divided, so that another list has the same matches',
+      ],
+    ] as const
+  ).map(([line, original, replacement, reason]) => ({
+    file: 'base/pattern/pattern-scanner.ts',
+    line,
+    original,
+    replacement,
+    reason,
   })),
   ...entriesOf('rules/pattern-rule', 'only speed: the search finds nothing, either', [
     [

@@ -156,8 +156,9 @@ test.each(ORDERS)('texts without a match across leave, in whatever order they ar
 
 test('a match over an empty text is found', () => {
   const { begin, refused } = answerWith('ac')
-  const [first, empty, last] = [begin(0), begin(1), begin(2)]
+  const first = begin(0)
   first.stage.text(0, 'a')
+  const [empty, last] = [begin(1), begin(2)]
   empty.stage.text(0, '')
   last.stage.text(0, 'c')
   expect(refused.length).toBe(1)
@@ -224,6 +225,19 @@ test('a piece is checked with all of the texts before it that has come', () => {
   expect([last.released, refused.length]).toEqual([['c'], 1])
 })
 
+test.each<[before: string, refused: number]>([
+  ['a', 1],
+  ['-', 0],
+])('a long text whose beginning has left is checked again behind %j', (before, count) => {
+  const { begin, refused } = answerWith('\\Bbc')
+  const [first, last] = [begin(0), begin(1)]
+  last.stage.text(0, 'bc ')
+  last.stage.text(1, 'y'.repeat(600))
+  first.stage.text(0, before)
+  last.stage.text(2, ' more')
+  expect(refused.length).toBe(count)
+})
+
 test.each<[what: string, texts: string[], refused: number]>([
   ['256 characters', ['y'.repeat(200), 'y'.repeat(56)], 0],
   ['257 characters', ['y'.repeat(200), 'y'.repeat(57)], 1],
@@ -271,4 +285,16 @@ test('a text that goes on after its end is checked behind the text before it, sh
     end()
     expect([last.released.slice(1).join(''), refused.length]).toEqual([ended > 0 ? '' : '<masked>END.', ended])
   }
+})
+
+test('a text refuses the stream once, however often the texts before it change', () => {
+  const { begin, refused } = answerWith('\\Bbc')
+  const [first, second, last] = [begin(0), begin(1), begin(2)]
+  second.stage.text(0, 'bc ')
+  first.stage.text(0, 'a')
+  last.stage.text(0, 'x')
+  expect(refused.length).toBe(1)
+  first.stage.text(1, 'a')
+  last.stage.text(1, 'x')
+  expect(refused.length).toBe(1)
 })

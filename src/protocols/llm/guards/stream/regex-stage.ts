@@ -111,7 +111,6 @@ export class RegexStage<Tag> implements TextStage<Tag> {
 
   finish(): void {
     if (this.#isRefused || this.#isFinished) return
-    this.#ended = undefined
     if (this.#isStale) this.#checkAgain()
     if (this.#isRefused) return
     this.#pipeline.finish(this.#keepsChains)
