@@ -392,10 +392,16 @@ export const ACCEPTED_GUARDS: readonly Accepted[] = [
   ]),
   ...entriesOf('stream/regex-stage', 'never used: the stage keeps the tags itself', [
     ['this.#pipeline.push(0, text)', '0', '(0 + 1)'],
+    ['for (const text of this.#head) pipeline.push(0, text)', '0', '(0 + 1)'],
   ]),
   ...entriesOf('stream/regex-stage', 'the same program: each negative number is that of no text before', [
     ['return this.#endedPipeline().chains(this.#behind.get(sequence) ?? -1)', '1', '(1 + 1)'],
   ]),
+  ...entriesOf(
+    'stream/regex-stage',
+    'the same program: without searches behind other texts there is one for all numbers',
+    [['this.#behind = new Map()', 'this.#behind = new Map()', ';']],
+  ),
   ...entriesOf('stream/regex-stage', 'only speed: a search that does not differ is made, or made again', [
     ['if (isChanged) for (const stage of this.#after) stage.catchUp()', 'isChanged', 'true'],
     ['if (this.#ended === undefined) {', 'this.#ended === undefined', 'true'],
@@ -539,6 +545,12 @@ export const ACCEPTED_GUARDS: readonly Accepted[] = [
         'if (found.length === 0 || found.at(-1)!.end <= settled) return found',
         '<=',
         '<',
+        'only speed: none of them is divided, so that another list has the same matches',
+      ],
+      [
+        'if (found.length === 0 || found.at(-1)!.end <= settled) return found',
+        'found.length === 0 || found.at(-1)!.end <= settled',
+        'false',
         'only speed: none of them is divided, so that another list has the same matches',
       ],
     ] as const

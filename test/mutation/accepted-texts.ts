@@ -61,6 +61,8 @@ export const ACCEPTED_TEXTS: readonly Accepted[] = [
   ...entriesOf('texts/text-walk', DIVIDES, [
     ['const WORK_PER_VALUE = 128', '128', '(128 + 1)'],
     ['const WORK_PER_RUN = 32', '32', '(32 + 1)'],
+    ['const WORK_PER_PLACE = 4', '4', '(4 + 1)'],
+    ['if (this.#pace.after(WORK_PER_PLACE)) yield', 'this.#pace.after(WORK_PER_PLACE)', 'true'],
     ...['WORK_PER_VALUE', 'WORK_PER_RUN', 'WORK_PER_PLACE'].flatMap((work): Change[] => {
       const line = `if (this.#pace.after(${work})) yield`
       return [
@@ -68,6 +70,9 @@ export const ACCEPTED_TEXTS: readonly Accepted[] = [
         [line, 'yield', ';'],
       ]
     }),
+  ]),
+  ...entriesOf('texts/text-walk', 'only speed: a list is copied', [
+    ['const alone = unknown.length === 0 ? others : [...others, ...unknown]', 'unknown.length === 0', 'false'],
   ]),
   ...entriesOf('texts/text-walk', 'only speed: no member is read first', [
     ['if (first.length > 0) {', 'first.length > 0', 'true'],

@@ -298,3 +298,17 @@ test('a text refuses the stream once, however often the texts before it change',
   last.stage.text(1, 'x')
   expect(refused.length).toBe(1)
 })
+
+test('a match across is masked behind what was masked before it, although an earlier text goes on', () => {
+  const { begin, refused, end } = answerWith('a$|ab')
+  const [first, second, last] = [begin(0), begin(1), begin(2)]
+  first.stage.text(0, 'x')
+  second.stage.text(0, 'xa')
+  second.stage.finish()
+  first.stage.text(1, 'y')
+  first.stage.finish()
+  last.stage.text(0, 'b.')
+  last.stage.finish()
+  end()
+  expect([second.released, last.released, refused]).toEqual([['x<masked>'], ['<masked>.'], []])
+})
