@@ -402,6 +402,15 @@ export const ACCEPTED_GUARDS: readonly Accepted[] = [
     'the same program: without searches behind other texts there is one for all numbers',
     [['this.#behind = new Map()', 'this.#behind = new Map()', ';']],
   ),
+  ...entriesOf('stream/regex-stage', 'only memory: the piece that makes the text long is kept', [
+    ['if (!this.#isLong) this.#head.push(text)', '!this.#isLong', 'true'],
+  ]),
+  ...entriesOf('rules/joined-scanner', 'never used: it is set with the first group', [
+    ['#reported = 0', '0', '(0 + 1)'],
+  ]),
+  ...entriesOf('rules/joined-scanner', 'only speed: the same searches are put into new lists', [
+    ['if (left.length === others.length) return', 'left.length === others.length', 'false'],
+  ]),
   ...entriesOf('stream/regex-stage', 'only speed: a search that does not differ is made, or made again', [
     ['if (isChanged) for (const stage of this.#after) stage.catchUp()', 'isChanged', 'true'],
     ['if (this.#ended === undefined) {', 'this.#ended === undefined', 'true'],

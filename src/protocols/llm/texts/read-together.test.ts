@@ -38,6 +38,8 @@ test.each([
   ['output[0].summary[1].text', 'output[0].content[0].text', -1],
   ['choices[0].message.reasoning_content', 'choices[0].message.content', -4],
   ['choices[0].message.content', 'choices[0].message.content[0].text', 0],
+  ['content[0].thinking', 'content[0].summary', -1],
+  ['content[0].text', 'content[0].refusal', -1],
   ['content[0].text', 'content[0].other', 0],
   ['content[0].other', 'content[0].text', 0],
 ])('%s and %s', (one, other, order) => {
@@ -46,7 +48,10 @@ test.each([
 
 test.each([
   ['assistant', 'message', { role: 'assistant', lasts: true }],
+  ['system', undefined, { role: 'system', lasts: true }],
   ['developer', undefined, { role: 'system', lasts: true }],
+  ['tool', undefined, { role: 'tool', lasts: true }],
+  ['function', undefined, { role: 'tool', lasts: true }],
   ['other', undefined, { role: 'user', lasts: true }],
   [undefined, undefined, { role: 'user', lasts: true }],
   [undefined, 'shell_call_output', { role: 'tool', lasts: true }],

@@ -1,7 +1,18 @@
 import { expect, test } from 'vitest'
+import { reject } from '#exchange/outcome.ts'
 import type { TextOwner } from '../../texts/read-together.ts'
+import type { RegexGuard } from '../guard.ts'
+import { RegexStage } from './regex-stage.ts'
 import { SequencedText, TextSequences } from './text-sequences.ts'
 
+const GUARD: RegexGuard = {
+  phase: 'response',
+  index: 0,
+  kind: 'regex',
+  rejects: false,
+  refusal: reject('prompt-guard-rejected'),
+  rules: [],
+}
 const ASSISTANT = { role: 'assistant', lasts: true } as const
 
 test('the only text of a stream is not placed in any sequence', () => {
@@ -99,4 +110,44 @@ test('of the sequences of items, that which was used first is forgotten', () => 
   expect([sequences.enter(kept), sequences.enter(lost)]).toEqual([true, true])
   expect(around(kept)['output[0]']).toEqual(['output[0].content[1].text', undefined])
   expect(around(lost)['output[1]']).toEqual([undefined, undefined])
+})
+
+/** A stage that tells which sequences end with its text. */
+function stageOf(text: SequencedText, ended: string[]): RegexStage<unknown> {
+  const out = { text() {}, finish() {} }
+  const stage = new RegexStage(out, { guard: GUARD, isFixed: false, stream: { refuse() {}, noted() {} } })
+  stage.endSequence = (sequence) => void ended.push(`${text.key} in ${sequence}`)
+  text.stages.set(GUARD, stage)
+  return stage
+}
+
+test('the end of a choice is that of its last text, and of no other choice', () => {
+  const sequences = new TextSequences('Completions', () => true)
+  const ended: string[] = []
+  for (const [choice, name] of [
+    [1, 'content'],
+    [1, 'reasoning'],
+    [10, 'content'],
+  ] as const) {
+    const text = textAt(`choices[${choice}].delta.${name}`)
+    stageOf(text, ended)
+    sequences.enter(text)
+  }
+  sequences.end('choices[1].')
+  expect(ended.splice(0)).toEqual(['choices[1].delta.content in choices[1]'])
+  sequences.end('')
+  expect(ended).toEqual(['choices[1].delta.content in choices[1]', 'choices[10].delta.content in choices[10]'])
+})
+
+test('the stages behind a text are those of its next texts in all sequences, each once', () => {
+  const sequences = new TextSequences('Responses', () => true)
+  const [text, refusal, next] = ['content[0].text', 'content[1].refusal', 'content[2].text'].map((path) =>
+    textAt(`output[0].${path}`),
+  )
+  const stages = [text, refusal, next].map((each) => stageOf(each!, []))
+  for (const each of [text, refusal, next]) sequences.enter(each!)
+  expect(text!.after(GUARD)).toEqual([stages[1], stages[2]])
+  // Of the refusals, it is the last one.
+  expect(refusal!.after(GUARD)).toEqual([stages[2]])
+  expect(next!.after(GUARD)).toEqual([])
 })
