@@ -252,6 +252,7 @@ const STARTS_LINE =
   'while (length + PART <= most && one.slice(length, length + PART) === other.slice(length, length + PART))'
 const ENDS_LINE = 'while (length + PART <= most && part(one) === part(other)) length += PART'
 
+const SYSTEM_LINE = "const group: Group = { role: 'system', texts: [], count: 0, isShorter: false }"
 const COUNT_LINE = 'const count = begun.#pipeline.isJoined ? new Set(begun.#behind.values()).size : 0'
 const JOINED_LINE = 'if (joined.length > 0) this.#pipeline = new MaskPipeline(this.#options.guard.rules, { joined })'
 const LONG_LINE =
@@ -405,6 +406,18 @@ export const ACCEPTED_GUARDS: readonly Accepted[] = [
   ...entriesOf('stream/regex-stage', 'only memory: the piece that makes the text long is kept', [
     ['if (!this.#isLong) this.#head.push(text)', '!this.#isLong', 'true'],
   ]),
+  ...entriesOf('text-groups', 'only speed: groups that leave out nothing are made, and not used', [
+    ['const lasting = runs.every(({ lasts }) => lasts)', 'runs.every(({ lasts }) => lasts)', 'false'],
+    ['const lasting = runs.every(({ lasts }) => lasts)', 'lasts', 'undefined'],
+  ]),
+  ...entriesOf(
+    'text-groups',
+    'never used: the first run begins a group, and the role of all of the system is not read',
+    [
+      ['let hasSkipped = false', 'false', 'true'],
+      [SYSTEM_LINE, "'system'", "''"],
+    ],
+  ),
   ...entriesOf('rules/joined-scanner', 'never used: it is set with the first group', [
     ['#reported = 0', '0', '(0 + 1)'],
   ]),

@@ -40,6 +40,7 @@ test.each([
   ['choices[0].message.content', 'choices[0].message.content[0].text', 0],
   ['content[0].thinking', 'content[0].summary', -1],
   ['content[0].text', 'content[0].refusal', -1],
+  ['choices[0].message.refusal', 'choices[0].message.audio', -1],
   ['content[0].text', 'content[0].other', 0],
   ['content[0].other', 'content[0].text', 0],
 ])('%s and %s', (one, other, order) => {
