@@ -121,15 +121,31 @@ export class ArgumentsStage<Tag> implements TextStage<Tag> {
         this.#string = this.checks.string(part.isKey, false)
         return
       case 'inside': {
-        const { text, start, end } = part
-        const begun = this.#takeUnsettled()
-        delta.waiting++
-        this.#string!.text({ delta, start, end, text, begun, isString: true }, text)
+        const { text } = part
+        const piece = { ...this.#takeEnd(delta, part), text, isString: true }
+        piece.delta.waiting++
+        this.#string!.text(piece, text)
         return
       }
       case 'end':
         this.#endString()
     }
+  }
+
+  /** What a part ends in. If that is a delta that waits, its rest goes on to wait. */
+  #takeEnd(delta: OpenDelta<Tag>, { start, end: endInLast }: { readonly start: number; readonly end: number }) {
+    const begun = this.#takeUnsettled()
+    let at = begun.length
+    let end = endInLast
+    while (end < 0 && at > 0) end += begun[--at]!.text.length
+    // The delta that it ends in may have left.
+    end = Math.max(0, end)
+    const waiting = begun[at]
+    if (waiting === undefined) return { delta, start, end, begun }
+    this.#unsettled = begun.slice(at)
+    const { settled } = waiting
+    waiting.settled = end
+    return { delta: waiting, start: settled, end, begun: begun.slice(0, at) }
   }
 
   #endString(): void {

@@ -18,9 +18,9 @@ function split(pieces: readonly string[]) {
         strings.push(part.isKey ? 'k:' : 'v:')
         waiting = ''
       } else if (part.kind === 'inside') {
-        const { start, end } = part
-        settled = base + end
-        expect(part.text).toBe(JSON.parse(`"${waiting}${piece.slice(start, end)}"`))
+        const from = waiting === '' ? base + part.start : settled
+        settled = base + part.end
+        expect(part.text).toBe(JSON.parse(`"${text.slice(from, settled)}"`))
         expect(part.text).not.toBe('')
         waiting = ''
         strings.push(strings.pop()! + part.text)
@@ -96,6 +96,8 @@ test.each<[text: string, waiting: string]>([
   ['["a\ud83d', '\ud83d'],
   ['["a\\ud83d', '\\ud83d'],
   ['["a\ud83d\\ude4', '\ud83d\\ude4'],
+  ['["a\\ud83d\\ud83d', '\\ud83d'],
+  ['["a\\ud83d\\ud83d\\ud83d\\ud8', '\\ud83d\\ud8'],
   [' \n', ' \n'],
 ])('%j is the beginning of arguments, and %j waits', (text, waiting) => {
   const { settled, isBroken } = everySplit(text)
@@ -159,6 +161,7 @@ test.each<[text: string, rest: string]>([
   ['"a\nb"', '\nb"'],
   ['"\u001f"', '\u001f"'],
   ['"a\ud83d\n', '\ud83d\n'],
+  [String.raw`"a\ud83d\ud83d\q"`, String.raw`\ud83d\q"`],
 ])('%j is no JSON from %j on', (text, rest) => {
   const { settled, isBroken } = everySplit(text)
   expect({ isBroken, rest: text.slice(settled) }).toEqual({ isBroken: true, rest })

@@ -3,7 +3,10 @@ import { parseJson } from '#base/parse-json.ts'
 /** A part of a string in a JSON text. Everything between strings is structure, numbers and literals. */
 export type JsonPart =
   | { readonly kind: 'begin'; readonly isKey: boolean }
-  /** Decoded text. What it is decoded from ends with the pushed text from `start` to `end`, and may begin with text that waited. */
+  /**
+   * Decoded text. What it is decoded from ends with the pushed text from `start` to `end`, and may begin with text that waited. If `end` is negative, it ends
+   * so many units before the pushed text.
+   */
   | { readonly kind: 'inside'; readonly text: string; readonly start: number; readonly end: number }
   | { readonly kind: 'end' }
 
@@ -82,9 +85,7 @@ export class JsonStringSplitter {
   /** What closes the open objects and lists, outermost first. */
   readonly #open: string[] = []
   #isInside = false
-  /** In a string, characters that end before the last pushed text. */
-  #whole = ''
-  /** And the beginning of one that is not complete. */
+  /** In a string, the beginning of a character that is not complete. */
   #half = ''
   /** The state of the number or literal that is being read; empty: none. */
   #scalar = ''
@@ -184,11 +185,9 @@ export class JsonStringSplitter {
     WRITTEN.test(written)
     const length = WRITTEN.lastIndex
     const end = at - this.#half.length + length
-    const whole = this.#whole + decode(written.slice(0, length))
     this.#half = ''
-    // A half of a character that no other half follows.
-    this.#whole = end < 0 ? whole : ''
-    if (whole !== '' && end >= 0) take({ kind: 'inside', text: whole, start: at, end })
+    // It ends before the pushed text if it is a half of a character that no other half follows.
+    if (length > 0) take({ kind: 'inside', text: decode(written.slice(0, length)), start: at, end })
     if (written[length] === '"') {
       this.#isInside = false
       this.#expected = this.#expectsKey ? 'colon' : 'end'

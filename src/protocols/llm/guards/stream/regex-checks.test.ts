@@ -66,6 +66,10 @@ test.each<[options: Options, texts: string[], outcome: string]>([
   [{ matches: ['^\\s*word'] }, [' ', 'word'], '<masked>'],
   [{ matches: ['^\\["a".*word'] }, ['["a",', 'word'], 'refused at word'],
   [{ matches: ['word$'] }, ['["word","word a"]'], '["<masked>","word a"]'],
+  // A half of a character that no other half follows is a character, wherever it is cut.
+  [{ matches: ['.b.'] }, ['"b\\u0062\\ud83d\\ud83d'], '"<masked>\\ud83d'],
+  [{ matches: ['.b.'] }, ['"b\\u0062\\ud83d\\ud8', '3d'], '"<masked>\\ud83d'],
+  [{ matches: ['.b.'] }, ['"b\\u0062', '\\ud83d\\', 'ud83d\\ud8', '3d\\q'], '"<masked>\\ud83d\\ud83d\\q'],
 ])('under %j, %j become %s', (options, texts, outcome) => {
   expect(check([texts], options)).toBe(outcome)
   if (outcome.startsWith('refused')) return
@@ -102,6 +106,8 @@ test.each<[matches: string, parts: string[][], outcome: string]>([
   // The mask would leave half of a character in the string.
   ['e-[0-9]+', [['["a \\u00'], ['65-1"]']], 'refused at 65-1"]'],
   ['e-[0-9]+', [['["a \\u00'], ['65-a"]']], '["a \\u00|65-a"]'],
+  ['b.', [['["b\\ud83d\\u'], ['d8', '3d"']], 'refused at 3d"'],
+  ['c.', [['["b\\ud83d\\u'], ['d8', '3d"']], '["b\\ud83d\\u|d83d"'],
   ['secret-[0-9]+', [['{"a'], ['secret-1"']], 'refused at secret-1"'],
   ['secret-[0-9]+', [['plain secr'], ['et-1 ']], 'refused at et-1 '],
   ['secret-[0-9]+', [['plain secr'], [], ['et-1 ']], 'refused at et-1 '],
