@@ -324,3 +324,10 @@ test.each<[source: string, part: string, perUnit: number]>([
     }
   }
 })
+
+test('a line begins behind a match that ends with a newline', () => {
+  for (const pieces of [['a\nb\nb'], ['a\n', 'b', '\nb']]) {
+    const { matches } = scanned(automaton('a\\n|(?m:^)b'), UNLIMITED, pieces)
+    expect(matches).toBe('0-2,2-3,4-5')
+  }
+})
