@@ -7,11 +7,10 @@ import { askedTogether, askTogether } from './ask-together.ts'
 import { concludeVerdict, type JudgedTexts } from './conclude-verdict.ts'
 import type { Guard, RegexGuard } from './guard.ts'
 import { noteCheck } from './guard-log.ts'
-import { refuseByGuard } from './guard-refusals.ts'
 import type { GuardedTexts } from './guarded-texts.ts'
 import { maskBroken } from './mask-broken.ts'
 import { findInTexts, maskTexts, type RuleVerdict } from './mask-texts.ts'
-import type { TextRule } from './rules/text-rule.ts'
+import { namesOf, refuseByRules } from './rule-names.ts'
 import { ServiceContents } from './service-contents.ts'
 
 /** A body under guard. */
@@ -71,21 +70,16 @@ export function concludeRules(
 ): Refusal | undefined {
   if (verdict.kind === 'pass') noteCheck(exchange, guard, startMs, { verdict: 'Allow', length })
   else {
-    const rule = listOf(verdict.rules, ({ label }) => label)
-    const placeholder = listOf(verdict.rules, (matched) => matched.placeholder)
-    if (verdict.kind === 'mask') noteCheck(exchange, guard, startMs, { verdict: 'Mask', length, rule, placeholder })
+    const { rules } = verdict
+    const names = namesOf(rules)
+    if (verdict.kind === 'mask') noteCheck(exchange, guard, startMs, { verdict: 'Mask', length, ...names })
     else {
       const { detail } = verdict
-      noteCheck(exchange, guard, startMs, { verdict: 'Reject', length, rule, placeholder, detail })
-      return refuseByGuard(guard, `${rule === undefined ? '' : ` ${rule}`}${detail === undefined ? '' : `: ${detail}`}`)
+      noteCheck(exchange, guard, startMs, { verdict: 'Reject', length, ...names, detail })
+      return refuseByRules(guard, rules, detail)
     }
   }
   return undefined
-}
-
-/** Undefined: there is none. */
-function listOf(rules: readonly TextRule[], read: (rule: TextRule) => string): string | undefined {
-  return rules.length === 0 ? undefined : rules.map(read).join(', ')
 }
 
 /** Asks the service at `at`, and those that are asked with it. */

@@ -20,3 +20,25 @@ test.each<[what: string, pattern: string, before: string, text: string, isRefuse
 ])('%s', (_, pattern, before, text, isRefused) => {
   expect(refused(pattern, before, text)).toBe(isRefused)
 })
+
+test.each<[what: string, before: string, text: string, rule: string]>([
+  ['the one whose match has begun', 'a forb', 'idden 12', 'matches[2]'],
+  ['the one that masks more than in the text alone', 'x', 'foo 12', 'matches[1]'],
+  ['the one that the end decides about', '12 x', '12', 'matches[3]'],
+])('the record names the rule that matches across: %s', (_, before, text, rule) => {
+  const matches = ['[0-9]+', '\\Bfoo', 'forbidden', 'x<masked>$']
+  const { exchange, session } = opened(asks([{ regex: { action: 'Mask', matches } }]))
+  const detail = 'the match is in a text that has begun to leave'
+  expect(new JoinCheck(session.guarded!.guards, exchange).refuse(before, text)).toMatchObject({
+    detail: `request guard 0: regex ${rule}: ${detail}`,
+  })
+  expect(exchange.guardChecks).toMatchObject([{ verdict: 'Reject', rule, placeholder: '<masked>', detail }])
+})
+
+test('a guard that rejects each match needs no other reason', () => {
+  const { exchange, session } = opened(asks([{ regex: { action: 'Reject', matches: ['forbidden'] } }]))
+  expect(new JoinCheck(session.guarded!.guards, exchange).refuse('forb', 'idden')?.detail).toBe(
+    'request guard 0: regex matches[0]',
+  )
+  expect(exchange.guardChecks).toMatchObject([{ verdict: 'Reject', rule: 'matches[0]', detail: undefined }])
+})

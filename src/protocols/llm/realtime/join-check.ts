@@ -2,9 +2,11 @@ import type { Exchange } from '#exchange/exchange.ts'
 import type { Refusal } from '#exchange/outcome.ts'
 import type { Guard, RegexGuard } from '../guards/guard.ts'
 import { noteCheck } from '../guards/guard-log.ts'
-import { refuseByGuard } from '../guards/guard-refusals.ts'
+import { namesOf, refuseByRules } from '../guards/rule-names.ts'
 import { changesAtEnd } from '../guards/rules/joined-scanner.ts'
 import { chainsBehind, MaskPipeline } from '../guards/rules/mask-pipeline.ts'
+import type { TextRule } from '../guards/rules/text-rule.ts'
+import { HAS_LEFT } from '../guards/stream/regex-stage.ts'
 
 /** What a match that begins in an item and goes on in the next one is recognised by, in UTF-16 units. */
 export const EDGE_LENGTH = 256
@@ -33,18 +35,21 @@ export class JoinCheck {
     if (before === '' || text === '') return undefined
     for (const guard of this.#guards) {
       const startMs = this.#exchange.context.monotonic()
-      const refusal = matchAcross(guard, before.slice(-EDGE_LENGTH), text)
-      if (refusal === undefined) continue
-      noteCheck(this.#exchange, guard, startMs, { verdict: 'Reject', length: text.length })
-      return refusal
+      const rules = matchAcross(guard.rules, before.slice(-EDGE_LENGTH), text)
+      if (rules === undefined) continue
+      const detail = guard.rejects ? undefined : HAS_LEFT
+      noteCheck(this.#exchange, guard, startMs, { verdict: 'Reject', length: text.length, ...namesOf(rules), detail })
+      return refuseByRules(guard, rules, detail)
     }
     return undefined
   }
 }
 
-/** Whether a text is masked otherwise behind another one than alone, or something of the other one would be. */
-function matchAcross(guard: RegexGuard, before: string, text: string): Refusal | undefined {
-  const { rules } = guard
+/**
+ * Whether a text is masked otherwise behind another one than alone, or something of the other one would be.
+ * @returns the rule that does it, if it can be told; undefined: nothing matches across
+ */
+function matchAcross(rules: readonly TextRule[], before: string, text: string): readonly TextRule[] | undefined {
   const joined = new MaskPipeline(rules, { joined: [chainsBehind(rules, before)] })
   if (!joined.isJoined) return undefined
   const alone = new MaskPipeline(rules)
@@ -57,6 +62,8 @@ function matchAcross(guard: RegexGuard, before: string, text: string): Refusal |
   if (isWhole) for (const pipeline of [joined, alone]) pipeline.finish(true)
   const masked = alone.take()
   const isSame = joined.take().every((piece, at) => at >= masked.length || piece.text === masked[at]!.text)
-  const isChanged = joined.overran || !isSame || (isWhole && joined.chains(0).some(changesAtEnd))
-  return isChanged ? refuseByGuard(guard, ' matched a text that had begun to leave') : undefined
+  const changing = isWhole ? joined.chains(0).findIndex(changesAtEnd) : -1
+  if (!joined.overran && isSame && changing < 0) return undefined
+  const rule = joined.overrunBy ?? (isSame ? rules[changing] : joined.ruleUnlike(alone))
+  return rule === undefined ? [] : [rule]
 }

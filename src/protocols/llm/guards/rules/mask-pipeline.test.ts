@@ -278,3 +278,26 @@ test.each([
   expect(fork).toHaveBeenCalledTimes(copies)
   expect(pipeline.chains(-1).map(({ length }) => length)).toEqual([text.length, text.length])
 })
+
+test('a pipeline tells which rules have matched, and which of them otherwise than in another one', () => {
+  const rules = compileRules({ matches: ['never', '[a-z]+[.]', '[0-9]+$'] }, () => {})
+  const after = (text: string) => {
+    const pipeline = new MaskPipeline(rules)
+    pipeline.push(0, text)
+    return pipeline
+  }
+  const open = after('abc. 12')
+  const ended = open.fork()
+  ended.finish()
+  const labels = [open, ended, after('')].map(({ matched }) => matched.map(({ label }) => label))
+  expect(labels).toEqual([['matches[1]'], ['matches[1]', 'matches[2]'], []])
+  expect(ended.ruleUnlike(open)?.label).toBe('matches[2]')
+  expect(open.ruleUnlike(ended)?.label).toBe('matches[2]')
+  expect(after('abcd. 12').ruleUnlike(ended)?.label).toBe('matches[1]')
+  // What masks more comes before what masks less.
+  const less = after('a. 123')
+  less.finish()
+  expect(less.ruleUnlike(ended)?.label).toBe('matches[2]')
+  expect(open.ruleUnlike(after('abc. 34'))).toBeUndefined()
+  expect(open.overrunBy).toBeUndefined()
+})

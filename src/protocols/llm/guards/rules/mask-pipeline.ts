@@ -38,7 +38,7 @@ export class MaskPipeline {
   readonly #waiting: { readonly tag: number; readonly text: string }[] = []
   #current = ''
   #done: MaskedPiece[] = []
-  #overran = false
+  #overrunBy: TextRule | undefined
   readonly #chains: (RuleChains | undefined)[] = []
 
   constructor(rules: readonly TextRule[], before: TextBefore = NOTHING_BEFORE) {
@@ -52,7 +52,30 @@ export class MaskPipeline {
 
   /** A match was found whose beginning has left already: no more of the text may leave (decision B46). */
   get overran(): boolean {
-    return this.#overran
+    return this.#overrunBy !== undefined
+  }
+
+  /** The first rule that has found such a match. */
+  get overrunBy(): TextRule | undefined {
+    return this.#overrunBy
+  }
+
+  /** The rules that have found matches, in order. */
+  get matched(): readonly TextRule[] {
+    return this.#rules.filter((_, at) => this.#maskedBy(at) > 0)
+  }
+
+  /** The first rule that masks more than in another pipeline of the same rules; if there is none, the first one that masks less. */
+  ruleUnlike(other: MaskPipeline): TextRule | undefined {
+    const rules = this.#rules
+    return (
+      rules.find((_, at) => this.#maskedBy(at) > other.#maskedBy(at)) ??
+      rules.find((_, at) => this.#maskedBy(at) < other.#maskedBy(at))
+    )
+  }
+
+  #maskedBy(at: number): number {
+    return this.#stages[at]?.maskedLength ?? 0
   }
 
   push(tag: number, text: string): void {
@@ -94,7 +117,7 @@ export class MaskPipeline {
     fork.#passed = this.#passed
     fork.#waiting.push(...this.#waiting)
     fork.#current = this.#current
-    fork.#overran = this.#overran
+    fork.#overrunBy = this.#overrunBy
     return fork
   }
 
@@ -134,7 +157,7 @@ export class MaskPipeline {
       }
       const stage = stages[at] ?? this.#make(at)
       parts = stage.process(parts, isFinished, keepsChains)
-      if (stage.overran) this.#overran = true
+      if (stage.overran) this.#overrunBy ??= this.#rules[at]
     }
     for (const { text, isEnd } of parts) {
       this.#current += text
@@ -223,6 +246,7 @@ class MaskStage {
   #current: string[] = []
   /** What was masked last. */
   #masked: Match[] = []
+  #maskedLength = 0
   /** By number of the text before, -1 first. Undefined: nobody has asked for them. */
   #chains: readonly RuleChain[] | undefined
   /** Makes them of what was masked of the text, which is over. */
@@ -234,6 +258,11 @@ class MaskStage {
     this.#scanner = scanner
     this.#joined = scanner instanceof JoinedScanner ? scanner : undefined
     this.#placeholder = placeholder
+  }
+
+  /** How much of the input was masked. */
+  get maskedLength(): number {
+    return this.#maskedLength
   }
 
   get isJoined(): boolean {
@@ -265,6 +294,7 @@ class MaskStage {
     fork.#ends.push(...this.#ends)
     fork.#current = [...this.#current]
     fork.#masked = [...this.#masked]
+    fork.#maskedLength = this.#maskedLength
     return fork
   }
 
@@ -304,6 +334,7 @@ class MaskStage {
     for (const match of matches) {
       const { start, end, continues } = match
       this.#note(match, isFinished)
+      this.#maskedLength += end - start
       this.#advance(start, true)
       if (!continues) this.#current.push(this.#placeholder)
       this.#advance(end, false)

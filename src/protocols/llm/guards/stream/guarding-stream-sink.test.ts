@@ -530,6 +530,67 @@ test('each pattern guard has one record of the whole stream', () => {
   expect(exchange.guardChecks).toHaveLength(2)
 })
 
+const RULES: RegexGuard = {
+  ...SECRET,
+  rules: compileRules({ matches: ['secret-[0-9]+', 'never', 'other'], builtins: ['Ssn'] }, () => {}),
+}
+const call = (part: string) => chunk({ tool_calls: [{ index: 0, function: { name: 'f', arguments: part } }] })
+
+test.each<[what: string, events: string, check: object]>([
+  [
+    'all that have masked, in their order',
+    chunk({ content: '078-05-1120 other ' }) + chunk({ content: 'secret-1 other ' }),
+    { verdict: 'Mask', rule: 'matches[0], matches[2], Ssn', placeholder: '<masked>, <masked>, <SSN>' },
+  ],
+  [
+    'those of the strings of arguments',
+    chunk({ content: 'other ' }) + call('{"a":"secret-1","b":"other"}'),
+    { verdict: 'Mask', rule: 'matches[0], matches[2]', placeholder: '<masked>, <masked>' },
+  ],
+  [
+    'those of arguments that are no JSON',
+    call('secret-1 and') + call(' other '),
+    { verdict: 'Mask', rule: 'matches[0], matches[2]', placeholder: '<masked>, <masked>' },
+  ],
+  [
+    'the one that rejects',
+    chunk({ content: 'secret-1 ' }) + call('{"078-05-1120 other":1}'),
+    {
+      verdict: 'Reject',
+      rule: 'matches[2]',
+      placeholder: '<masked>',
+      detail: 'the match is in a text that cannot change',
+    },
+  ],
+  ['none if nothing matches', chunk({ content: 'hi ' }), { verdict: 'Allow', rule: undefined }],
+])('the record of a stream names rules: %s', (_, events, check) => {
+  const { exchange, send, sink } = sinkWith([RULES])
+  send(events + DONE)
+  sink.end()
+  expect(exchange.guardChecks).toMatchObject([{ placeholder: undefined, detail: undefined, ...check }])
+})
+
+const thought = (text: string) => chunk({ reasoning_content: text })
+const said = (text: string) => chunk({ content: text })
+const longSaid = said('ad 1 ') + said('y '.repeat(150))
+
+test.each<[what: string, events: string, rule: string | undefined]>([
+  ['it begins in the text before', thought('a 1 se') + said('cret 1 '), 'matches[1]'],
+  ['the text before has changed', thought('a ') + said('ad 1 ') + thought('b') + said('s'), 'matches[2]'],
+  ['it has changed before a long one', thought('a ') + longSaid + thought('b') + said('s'), 'matches[2]'],
+  ['the end of the stream decides', thought('x') + said('12') + chunk({}, 'stop'), 'matches[3]'],
+  ['it may still match', thought('a ') + longSaid + thought('q') + said('s'), undefined],
+])('the record names the rule that matches a text which has begun to leave: %s', (_, events, rule) => {
+  const matches = ['[0-9]+', 'secret', 'b(?:ad)?', 'x<masked>$', 'q[^z]{0,999}z']
+  const { exchange, send, sink } = sinkWith([{ ...SECRET, rules: compileRules({ matches }, () => {}) }])
+  send(events + DONE)
+  sink.end()
+  const detail = 'the match is in a text that has begun to leave'
+  const placeholder = rule && '<masked>'
+  expect(exchange.guardChecks).toMatchObject([{ verdict: 'Reject', rule, placeholder, detail }])
+  expect(exchange.refusalDetail).toBe(`response guard 0: regex${rule === undefined ? '' : ` ${rule}`}: ${detail}`)
+})
+
 test('a rejection ends the stream once, although the provider has ended it: the client gets its error, the provider is told, and the log knows the guard', async () => {
   const { guard, asked } = service()
   const { sink, out, told, exchange, send, held } = sinkWith([guard, SECRET])

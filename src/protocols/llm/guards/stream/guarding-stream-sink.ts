@@ -13,7 +13,6 @@ import { SseBlock } from '../../sse/sse-block.ts'
 import { SseSplitter } from '../../sse/sse-splitter.ts'
 import type { EventText } from '../../texts/body-texts.ts'
 import { forgetBytes } from '../../translation/translate-head.ts'
-import type { RegexGuard } from '../guard.ts'
 import { noteCheck } from '../guard-log.ts'
 import { failGuard } from '../guard-refusals.ts'
 import { cleanEvent, isEndMark } from './clean-event.ts'
@@ -33,6 +32,7 @@ import {
 } from './held-event.ts'
 import { HeldEvents } from './held-events.ts'
 import { PacedInput } from './paced-input.ts'
+import { RuleRecord } from './rule-record.ts'
 
 export interface GuardingOptions extends GuardedStreamOptions {
   /** The first content leaves. */
@@ -87,7 +87,7 @@ export class GuardingStreamSink extends HoldingSink {
   readonly #held: HeldEvents
   /** What services are asked. */
   readonly #questions = new AbortController()
-  readonly #verdicts = new Map<RegexGuard, 'Mask' | 'Reject' | 'Fail'>()
+  readonly #rules = new RuleRecord()
   readonly #startMs: number
   /** Of the event that is being read. */
   #pieces: EventPiece[] | undefined
@@ -131,7 +131,7 @@ export class GuardingStreamSink extends HoldingSink {
         this.#resume()
       },
       later: (work) => this.#later.push(work),
-      noted: (guard, verdict) => this.#verdicts.set(guard, verdict),
+      noted: (...found) => this.#rules.note(...found),
       isRepeated: format === 'Responses',
     })
     exchange.context.whenOver(() => this.#stop())
@@ -445,7 +445,7 @@ export class GuardingStreamSink extends HoldingSink {
   #fail(detail: string): void {
     const { guards, exchange } = this.#options
     const guard = guards[0]!
-    if (guard.kind === 'regex') this.#verdicts.set(guard, 'Fail')
+    if (guard.kind === 'regex') this.#rules.noteFailure(guard)
     else noteCheck(exchange, guard, exchange.context.monotonic(), { verdict: 'Fail', length: 0, detail })
     this.#refuse(failGuard(guard, detail))
   }
@@ -474,13 +474,10 @@ export class GuardingStreamSink extends HoldingSink {
     over()
   }
 
-  /** Patterns check the whole stream, so that they have one outcome. */
   #noteRules(): void {
     const { guards, exchange } = this.#options
     for (const guard of guards) {
-      if (guard.kind !== 'regex') continue
-      const verdict = this.#verdicts.get(guard) ?? 'Allow'
-      noteCheck(exchange, guard, this.#startMs, { verdict, length: this.#length })
+      if (guard.kind === 'regex') this.#rules.write(guard, exchange, this.#startMs, this.#length)
     }
   }
 

@@ -10,6 +10,7 @@ function stageWith({ matches = ['secret-[0-9]+'], isFixed = false, before = '' }
   const released: (readonly [tag: number, text: string])[] = []
   const refused: Refusal[] = []
   const verdicts: string[] = []
+  const labels: string[] = []
   let finished = 0
   const refusal = reject('prompt-guard-rejected')
   const rules = compileRules({ matches }, () => {})
@@ -26,11 +27,17 @@ function stageWith({ matches = ['secret-[0-9]+'], isFixed = false, before = '' }
       },
       isFixed,
       own: before === '' ? undefined : chainsBehind(rules, before),
-      stream: { refuse: (why) => refused.push(why), noted: (_, verdict) => verdicts.push(verdict) },
+      stream: {
+        refuse: (why) => refused.push(why),
+        noted(_, verdict, found) {
+          verdicts.push(verdict)
+          labels.push(...found.map(({ label }) => label))
+        },
+      },
     },
   )
   const outcome = () => ({ released: released.map(([, text]) => text), refused: refused.length, finished, verdicts })
-  return { stage, released, outcome }
+  return { stage, released, labels, outcome }
 }
 
 test('each delta leaves with its tag', () => {
@@ -83,6 +90,12 @@ test.each<[before: string, texts: string[], released: string[], refused: number]
   const { stage, outcome } = stageWith({ before })
   for (const [tag, text] of texts.entries()) stage.text(tag, text)
   expect(outcome()).toMatchObject({ released, refused })
+})
+
+test('the rule whose match has begun to leave is told, not another one that matches', () => {
+  const { stage, labels } = stageWith({ matches: ['x', 'secret-[0-9]+'], before: 'a sec' })
+  stage.text(1, 'ret-1 x ')
+  expect(labels).toEqual(['matches[1]'])
 })
 
 test('a match of a pattern with a longest match is held in full', () => {

@@ -1,7 +1,8 @@
 import type { RegexGuard } from '../guard.ts'
-import { refuseByGuard } from '../guard-refusals.ts'
+import { refuseByRules } from '../rule-names.ts'
 import { changesAtEnd } from '../rules/joined-scanner.ts'
 import { MaskPipeline, type RuleChains } from '../rules/mask-pipeline.ts'
+import type { TextRule } from '../rules/text-rule.ts'
 import type { RefuseStream, TextOutput, TextStage } from './text-stage.ts'
 
 /** What the stage of the text before leaves to that of the next one in a sequence. */
@@ -36,14 +37,23 @@ export interface RegexStageOptions {
 /** The stream that a stage belongs to. */
 export interface RuleObserver {
   readonly refuse: RefuseStream
-  /** Called for each match, for the record. */
-  readonly noted: (guard: RegexGuard, verdict: 'Mask' | 'Reject') => void
+  /**
+   * Called for each text that is masked, and for one that is refused, for the record.
+   * @param rules that masked, or the one that refuses
+   * @param detail why the match cannot be masked
+   */
+  readonly noted: (
+    guard: RegexGuard,
+    verdict: 'Mask' | 'Reject',
+    rules: readonly TextRule[],
+    detail: string | undefined,
+  ) => void
 }
 
 /** So much of the beginning of a text is checked again if the text before it goes on afterwards, in UTF-16 units. */
 const HEAD_LENGTH = 256
 
-const HAS_LEFT = ' matched a text that had begun to leave'
+export const HAS_LEFT = 'the match is in a text that has begun to leave'
 
 /**
  * Masks the matches of a guard in a text, alone and together with the texts before it. Text that can no longer be part of a match passes at
@@ -231,7 +241,7 @@ export class RegexStage<Tag> implements TextStage<Tag> {
     const isSame = pipeline.take().every(({ text }, at) => at >= this.#left.length || text === this.#left[at])
     this.#behind = new Map()
     // What is behind the head cannot be checked again.
-    if (!isSame || pipeline.overran || pipeline.isJoined || this.#pipeline.isJoined) this.#reject(HAS_LEFT)
+    if (!isSame || pipeline.overran || pipeline.isJoined || this.#pipeline.isJoined) this.#rejectLeft(pipeline)
   }
 
   #repeatHead(): void {
@@ -243,8 +253,12 @@ export class RegexStage<Tag> implements TextStage<Tag> {
 
   #checkedHead(): MaskPipeline {
     const pipeline = new MaskPipeline(this.#options.guard.rules, { joined: this.#chainsBefore() })
-    for (const text of this.#head) pipeline.push(0, text)
+    this.#pushHead(pipeline)
     return pipeline
+  }
+
+  #pushHead(pipeline: MaskPipeline): void {
+    for (const text of this.#head) pipeline.push(0, text)
   }
 
   /** What the end of the last text decides about those before it. */
@@ -252,7 +266,8 @@ export class RegexStage<Tag> implements TextStage<Tag> {
     if (!this.#isFinished || this.#isRefused) return
     for (const sequence of this.#lastOf) {
       const at = this.#behind.get(sequence)
-      if (at !== undefined && this.#pipeline.chains(at).some(changesAtEnd)) return this.#reject(HAS_LEFT)
+      const changing = at === undefined ? -1 : this.#pipeline.chains(at).findIndex(changesAtEnd)
+      if (changing >= 0) return this.#reject(HAS_LEFT, this.#options.guard.rules[changing])
     }
   }
 
@@ -260,25 +275,35 @@ export class RegexStage<Tag> implements TextStage<Tag> {
     const { isFixed, guard, stream } = this.#options
     const pipeline = this.#pipeline
     // The rest of the match must not leave, either.
-    if (pipeline.overran) return this.#reject(HAS_LEFT)
+    if (pipeline.overran) return this.#rejectLeft(pipeline)
     for (const { text, changed } of pipeline.take()) {
       const at = this.#passed++
       if (at < this.#left.length) {
-        if (text !== this.#left[at]) return this.#reject(HAS_LEFT)
+        if (text !== this.#left[at]) return this.#rejectLeft(pipeline)
         continue
       }
-      if (changed && isFixed) return this.#reject(' matched a text that cannot change')
-      if (changed) stream.noted(guard, 'Mask')
+      if (changed && isFixed) return this.#reject('the match is in a text that cannot change', pipeline.matched[0])
+      if (changed) stream.noted(guard, 'Mask', pipeline.matched, undefined)
       if (at < this.#head.length) this.#left.push(text)
       this.#out.text(this.#tags.shift()!, text)
     }
   }
 
-  #reject(why: string): void {
+  /** @param pipeline masks otherwise what has left */
+  #rejectLeft(pipeline: MaskPipeline): void {
+    const alone = new MaskPipeline(this.#options.guard.rules)
+    this.#pushHead(alone)
+    alone.finish()
+    this.#reject(HAS_LEFT, pipeline.overrunBy ?? pipeline.ruleUnlike(alone))
+  }
+
+  /** @param rule that matched; undefined: it is not known yet whether one does */
+  #reject(detail: string, rule: TextRule | undefined): void {
     if (this.#isRefused) return
     const { guard, stream } = this.#options
+    const rules = rule === undefined ? [] : [rule]
     this.#isRefused = true
-    stream.noted(guard, 'Reject')
-    stream.refuse(refuseByGuard(guard, why))
+    stream.noted(guard, 'Reject', rules, detail)
+    stream.refuse(refuseByRules(guard, rules, detail))
   }
 }
