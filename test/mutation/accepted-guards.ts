@@ -123,7 +123,7 @@ const REALTIME: readonly Accepted[] = [
   })),
 ]
 
-const KEEPS_TAIL = 'if (this.#tail.length > 16 * TAIL_LENGTH) this.#tail = this.#tail.slice(-TAIL_LENGTH)'
+const KEEPS_TAIL = 'if (this.#tail.length > 16 * TAIL_LENGTH) this.#tail = this.#tail.slice(-TAIL_LENGTH - 1)'
 
 const DIVIDING: readonly Accepted[] = [
   {
@@ -155,7 +155,7 @@ const DIVIDING: readonly Accepted[] = [
     [KEEPS_TAIL, '>', '<='],
     [KEEPS_TAIL, '16', '(16 + 1)'],
     [KEEPS_TAIL, '*', '/'],
-    [KEEPS_TAIL, 'this.#tail = this.#tail.slice(-TAIL_LENGTH)', ';'],
+    [KEEPS_TAIL, 'this.#tail = this.#tail.slice(-TAIL_LENGTH - 1)', ';'],
   ]),
   ...entriesOf('service-contents', 'only memory: the same texts in another list', [
     [

@@ -78,6 +78,11 @@ export class MaskPipeline {
     return this.#stages[at]?.maskedLength ?? 0
   }
 
+  /** The text begins behind this one, which is not searched. To be called first. */
+  skip(text: string): void {
+    for (const at of this.#rules.keys()) this.#make(at).skip(text)
+  }
+
   push(tag: number, text: string): void {
     this.#waiting.push({ tag, text })
     this.#process([{ text, isEnd: true }], false, this.#skip(text))
@@ -173,9 +178,13 @@ export class MaskPipeline {
   }
 }
 
-/** How rules go on behind a text that has left, of which nothing more can be masked. */
-export function chainsBehind(rules: readonly TextRule[], text: string): RuleChains {
+/**
+ * How rules go on behind a text that has left, of which nothing more can be masked.
+ * @param before what the text stands behind; empty: it is the beginning
+ */
+export function chainsBehind(rules: readonly TextRule[], text: string, before = ''): RuleChains {
   const pipeline = new MaskPipeline(rules)
+  if (before !== '') pipeline.skip(before)
   pipeline.push(0, text)
   return chainsBehindLeft(pipeline)
 }

@@ -92,6 +92,29 @@ test.each([6, 100, 256, 257, 5000])('what is no JSON is checked with 256 of %d c
   }
 })
 
+test.each([
+  ['^x', false, false],
+  ['\\Ax', false, false],
+  // A word begins before the last 256 characters.
+  ['\\bx', false, true],
+  ['\\Bx', true, true],
+  ['x', true, true],
+])(
+  'the end of long JSON is not its beginning: %s matches there: %s; in all of it: %s',
+  (begin, matches, matchesAll) => {
+    const options = { matches: [`${begin}(?s:.)*secret`] }
+    for (const json of [`["${'x'.repeat(5000)}",`, `["x${' '.repeat(300)}yx${'y'.repeat(253)}",`]) {
+      for (const texts of [
+        [json, 'secret'],
+        [...json, 'secret'],
+      ]) {
+        expect(check([texts], options).startsWith('refused')).toBe(matches)
+        expect(check([texts], { ...options, isBroken: true }).startsWith('refused')).toBe(matchesAll)
+      }
+    }
+  },
+)
+
 test('what is no JSON is checked by the end of long JSON', () => {
   for (const isBroken of [false, true]) {
     const texts = [`["${'y'.repeat(5000)}",`, '"x",', '"', 'z', '",', 'secret']

@@ -62,7 +62,7 @@ export class RegexChecks<Tag> implements ArgumentChecks<Tag> {
       return
     }
     this.#tail += text
-    if (this.#tail.length > 16 * TAIL_LENGTH) this.#tail = this.#tail.slice(-TAIL_LENGTH)
+    if (this.#tail.length > 16 * TAIL_LENGTH) this.#tail = this.#tail.slice(-TAIL_LENGTH - 1)
   }
 
   finish(): void {
@@ -71,7 +71,9 @@ export class RegexChecks<Tag> implements ArgumentChecks<Tag> {
 
   #chainsBehind(before: string): RuleChains {
     this.left(before)
-    const { rules } = this.#options.guard
-    return this.#left === undefined ? chainsBehind(rules, this.#tail.slice(-TAIL_LENGTH)) : chainsBehindLeft(this.#left)
+    if (this.#left !== undefined) return chainsBehindLeft(this.#left)
+    // The unit before the end that is checked decides whether that begins a word, a line or the text.
+    const start = Math.max(0, this.#tail.length - TAIL_LENGTH)
+    return chainsBehind(this.#options.guard.rules, this.#tail.slice(start), this.#tail.charAt(start - 1))
   }
 }
