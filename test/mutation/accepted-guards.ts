@@ -143,7 +143,6 @@ const DIVIDING: readonly Accepted[] = [
   ]),
   ...entriesOf('stream/regex-checks', 'only memory: the tail, or what leaves it, is not used', [
     ['this.#left.take()', 'this.#left.take()', ';'],
-    ['return', 'return', ';'],
   ]),
   ...entriesOf('stream/regex-checks', 'the same program: the text has one tag', [
     ['this.#left.push(0, text)', '0', '(0 + 1)'],

@@ -102,7 +102,9 @@ export class ArgumentStrings implements ArgumentChecks<undefined> {
     return this.#collect(this.#canChange)
   }
 
-  left(): void {}
+  left(): boolean {
+    return true
+  }
 
   finish(): void {}
 

@@ -33,7 +33,10 @@ function stageOf({ mask = secret, holds = false, begun }: Options = {}) {
       string: (isFixed: boolean, goesOn: boolean) =>
         check(`${isFixed ? 'fixed string' : 'string'}${goesOn ? ' goes on' : ''}`),
       text: (before: string | undefined) => check(`text behind ${before}`),
-      left: (text: string) => void log.push(`left ${text}`),
+      left: (text: string) => {
+        log.push(`left ${text}`)
+        return true
+      },
       finish: () => checked.finish(),
     }
   }

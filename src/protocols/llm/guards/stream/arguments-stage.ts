@@ -37,8 +37,8 @@ export interface ArgumentChecks<Tag> {
   string(isFixed: boolean, goesOn: boolean): TextStage<ArgumentPiece<Tag>>
   /** What is no JSON begins. @param before it, in the same delta; undefined: the text does not begin as JSON */
   text(before: string | undefined): TextStage<ArgumentPiece<Tag>>
-  /** JSON has left. */
-  left(text: string): void
+  /** JSON leaves. @returns false: it must not */
+  left(text: string): boolean
   /** No text follows: its stages are finished. */
   finish(): void
 }
@@ -199,10 +199,10 @@ export class ArgumentsStage<Tag> implements TextStage<Tag> {
   #free(freed: OpenDelta<Tag>): void {
     freed.waiting--
     for (let delta = this.#first; delta?.waiting === 0; delta = this.#first) {
+      const text = edited(delta.text, delta.edits)
+      if (this.#plain === undefined && !this.checks.left(text)) return
       this.#first = delta.next
       if (this.#first === undefined) this.#last = undefined
-      const text = edited(delta.text, delta.edits)
-      if (this.#plain === undefined) this.checks.left(text)
       this.#out.text(delta.tag, text)
     }
   }

@@ -138,6 +138,11 @@ test.each<[matches: string, parts: string[][], outcome: string]>([
   ['^rd', [['["wo'], ['rd"]']], '["wo|rd"]'],
   ['^rd', [['wo'], ['rd']], 'wo|rd'],
   ['^rd', [['["wo'], [], ['rd"]']], '["wo||rd"]'],
+  // Space before JSON is not masked.
+  ['\\s', [[' '], ['\n', '{}']], 'refused at {}'],
+  ['\\s', [[' '], ['\n'], ['', '["a"', ']']], 'refused at ["a"'],
+  ['\\s', [[' '], ['a ']], '<masked>|a<masked>'],
+  ['\\S', [[' '], ['{}']], ' |{}'],
   ['x(?s:.)*secret', [['["x",'], [' '], ['secret']], 'refused at secret'],
   ['x(?s:.)*secret', [['["x",', 'plain'], ['secret']], 'refused at secret'],
 ])('for %s, text that comes behind the end is checked with what has left: %j', (matches, parts, outcome) => {

@@ -1,6 +1,7 @@
+import { refuseByRules } from '../rule-names.ts'
 import { chainsBehind, chainsBehindLeft, MaskPipeline, type RuleChains } from '../rules/mask-pipeline.ts'
 import type { ArgumentChecks, ArgumentPiece } from './arguments-stage.ts'
-import { RegexStage, type RegexStageOptions } from './regex-stage.ts'
+import { HAS_LEFT, RegexStage, type RegexStageOptions } from './regex-stage.ts'
 import type { TextOutput, TextStage } from './text-stage.ts'
 
 /** How much of the end of what has left a text that is no JSON is checked with, in UTF-16 units. */
@@ -24,16 +25,25 @@ export class RegexChecks<Tag> implements ArgumentChecks<Tag> {
   #string: RegexStage<unknown> | undefined
   /** Of what is no JSON. */
   #plain: RegexStage<unknown> | undefined
+  /** A part of what is no JSON, or was none when it seemed to be over, has been masked. */
+  #isPlainMasked = false
 
   /** @param begun those of the beginning of the text, which seemed to be over */
   constructor(out: TextOutput<ArgumentPiece<Tag>>, options: RegexChecksOptions, begun?: RegexChecks<unknown>) {
-    this.#out = { text: (piece, text) => out.text(piece, text), finish() {} }
+    this.#out = {
+      text: (piece, text) => {
+        if (!piece.isString && text !== piece.text) this.#isPlainMasked = true
+        out.text(piece, text)
+      },
+      finish() {},
+    }
     this.#finish = () => out.finish()
     this.#options = options
     if (begun !== undefined) {
       this.#tail = begun.#tail
       this.#string = begun.#string
       this.#plain = begun.#plain
+      this.#isPlainMasked = begun.#isPlainMasked
     }
     if (options.isBroken === true) this.#left = new MaskPipeline(options.guard.rules)
   }
@@ -55,14 +65,22 @@ export class RegexChecks<Tag> implements ArgumentChecks<Tag> {
     return plain
   }
 
-  left(text: string): void {
+  left(text: string): boolean {
+    const { guard, stream } = this.#options
+    // Space before JSON is not checked.
+    if (this.#isPlainMasked && text !== '') {
+      stream.noted(guard, 'Reject', [], HAS_LEFT)
+      stream.refuse(refuseByRules(guard, [], HAS_LEFT))
+      return false
+    }
     if (this.#left !== undefined) {
       this.#left.push(0, text)
       this.#left.take()
-      return
+    } else {
+      this.#tail += text
+      if (this.#tail.length > 16 * TAIL_LENGTH) this.#tail = this.#tail.slice(-TAIL_LENGTH - 1)
     }
-    this.#tail += text
-    if (this.#tail.length > 16 * TAIL_LENGTH) this.#tail = this.#tail.slice(-TAIL_LENGTH - 1)
+    return true
   }
 
   finish(): void {

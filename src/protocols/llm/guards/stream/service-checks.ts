@@ -40,7 +40,9 @@ export class ServiceChecks<Tag> implements ArgumentChecks<Tag> {
     return this.#next(!this.#isFixed, (text) => text)
   }
 
-  left(): void {}
+  left(): boolean {
+    return true
+  }
 
   finish(): void {
     this.stage.finish()
