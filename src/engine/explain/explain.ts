@@ -159,6 +159,9 @@ export async function explainRequest(
   const protocol = outcome === undefined ? explainProtocol(exchange, decision) : undefined
   outcome ??= protocol?.refusal
   for (const over of overs) over()
+  const isSent = sends && outcome === undefined
+  // What no policy has read is sent whole.
+  if (isSent) await exchange.bodies.readRequestBody(exchange, Number.POSITIVE_INFINITY, true)
   return {
     path: { received, matched: matchedPath(received) },
     listener: listener?.item,
@@ -173,8 +176,8 @@ export async function explainRequest(
     endpoints: explainEndpoints(decision),
     outcome,
     grpc: isGrpcRequest(exchange.request),
-    upstream: sends && outcome === undefined ? upstreamText(exchange) : undefined,
-    upstreamHttp: sends && outcome === undefined ? httpVersionOf(exchange, decision) : undefined,
+    upstream: isSent ? upstreamText(exchange) : undefined,
+    upstreamHttp: isSent ? httpVersionOf(exchange, decision) : undefined,
     protocol,
   }
 }

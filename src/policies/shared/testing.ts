@@ -7,6 +7,7 @@ import type { ImportKey } from '#base/verifying-key.ts'
 import { compileExpression } from '#exchange/compile-expression.ts'
 import { Exchange } from '#exchange/exchange.ts'
 import type { Expression, ExpressionEnvironment, ExpressionUse } from '#exchange/expression.ts'
+import { NO_BODIES } from '#exchange/no-bodies.ts'
 import type { Outcome } from '#exchange/outcome.ts'
 import { NO_STEPS, type RunContext } from '#exchange/run-context.ts'
 import { NO_COUNTER, type TokenCounter } from '#exchange/token-counter.ts'
@@ -74,6 +75,7 @@ export function exchangeWith(inputs: ExchangeInputs = {}): Exchange {
     serverName: secure ? (inputs.serverName ?? 'example.com') : undefined,
   })
   exchange.context = runContext()
+  exchange.bodies = NO_BODIES
   exchange.scheme = scheme
   exchange.originalMethod = head.method
   exchange.originalAuthority = head.authority
