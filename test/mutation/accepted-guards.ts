@@ -64,13 +64,6 @@ const REALTIME: readonly Accepted[] = [
       ],
       [
         'conversation',
-        'for (let index = at; index < items.length && text.length < EDGE_LENGTH; index++) {',
-        '<',
-        '<=',
-        'only how much text is searched: what is longer is cut, or there are no more items',
-      ],
-      [
-        'conversation',
         'const isWhole = text.length <= EDGE_LENGTH',
         '<=',
         '<',

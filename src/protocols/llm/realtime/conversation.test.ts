@@ -587,14 +587,20 @@ function freeOf(load: GuardLoad): number {
   return free
 }
 
+test('a line begins at the edge of what is searched only if no text is before it', () => {
+  const session = open([{ regex: { action: 'Mask', matches: ['^x{256}b'] } }])
+  for (const text of ['a', 'x'.repeat(256), 'b']) session.says(create(text))
+  expect(errorsOf(session)).toEqual([])
+})
+
 test('both ends of an item are kept', () => {
   const session = open(GUARDS)
   const { guardLoad } = session.exchange.context
   const before = freeOf(guardLoad)
   session.says(create(LONG))
-  expect(freeOf(guardLoad)).toBe(before - 256 - 4 * 256)
+  expect(freeOf(guardLoad)).toBe(before - 256 - 2 * (256 + 257))
   session.says(create('x'.repeat(10)))
-  expect(freeOf(guardLoad)).toBe(before - 256 - 4 * 256 - 256 - 2 * 10)
+  expect(freeOf(guardLoad)).toBe(before - 256 - 2 * (256 + 257) - 256 - 2 * 10)
 })
 
 test('the first items are forgotten, and an item that there is no memory for is refused', async () => {

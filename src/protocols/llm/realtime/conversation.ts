@@ -367,7 +367,7 @@ function textFrom(
   join: (text: string, item: Item) => string,
 ): string {
   let text = ''
-  for (let index = at; index < items.length && text.length < EDGE_LENGTH; index++) {
+  for (let index = at; index < items.length && text.length <= EDGE_LENGTH; index++) {
     const item = items[index]!
     if (item.role === role) text = join(text, item)
     if (separates(item, role)) return text
@@ -401,8 +401,9 @@ function startOf(text: string): string {
   return text.slice(0, EDGE_LENGTH)
 }
 
+/** With one more character, which tells whether a line or a word begins at the edge. */
 function endOf(text: string): string {
-  return text.slice(-EDGE_LENGTH)
+  return text.slice(-EDGE_LENGTH - 1)
 }
 
 /** Strings may have two bytes for a character. */

@@ -14,6 +14,8 @@ test.each<[what: string, pattern: string, before: string, text: string, isRefuse
   ['the end of the text decides', 'forbidden\\b', 'forb', 'idden', true],
   ['the longest way before', 'a[^b]{255}b', `a${'x'.repeat(255)}`, 'b', true],
   ['a longer way', 'a[^b]{256}b', `a${'x'.repeat(256)}`, 'b', false],
+  ['a line that begins there', '^xx', 'x', 'x', true],
+  ['no line that begins at the edge', '^x{256}b', 'x'.repeat(257), 'b', false],
   ['the longest way behind', 'ax{512}x{512}\\b', 'a', 'x'.repeat(1024), true],
   ['one that goes on behind it', 'ax{512}x{512}\\b', 'a', 'x'.repeat(1025), false],
   ['a longer way behind', 'ax{512}x{512}y', 'a', `${'x'.repeat(1024)}y`, false],

@@ -35,7 +35,7 @@ export class JoinCheck {
     if (before === '' || text === '') return undefined
     for (const guard of this.#guards) {
       const startMs = this.#exchange.context.monotonic()
-      const rules = matchAcross(guard.rules, before.slice(-EDGE_LENGTH), text)
+      const rules = matchAcross(guard.rules, before, text)
       if (rules === undefined) continue
       const detail = guard.rejects ? undefined : HAS_LEFT
       noteCheck(this.#exchange, guard, startMs, { verdict: 'Reject', length: text.length, ...namesOf(rules), detail })
@@ -50,7 +50,9 @@ export class JoinCheck {
  * @returns the rule that does it, if it can be told; undefined: nothing matches across
  */
 function matchAcross(rules: readonly TextRule[], before: string, text: string): readonly TextRule[] | undefined {
-  const joined = new MaskPipeline(rules, { joined: [chainsBehind(rules, before)] })
+  const from = Math.max(0, before.length - EDGE_LENGTH)
+  const behind = chainsBehind(rules, before.slice(from), before.charAt(from - 1))
+  const joined = new MaskPipeline(rules, { joined: [behind] })
   if (!joined.isJoined) return undefined
   const alone = new MaskPipeline(rules)
   for (let at = 0; at < text.length && at < HEAD_LENGTH; at += PIECE_LENGTH) {
