@@ -22,7 +22,7 @@ export interface LlmFacts extends LlmTokens {
   timeToFirstTokenMs: number | undefined
   /** Set if the provider speaks another dialect than the client. */
   readonly translation: LlmTranslation | undefined
-  /** Guards check the answer: of its texts, only what they let pass unread is noted. */
+  /** Guards check the answer: names that the provider chooses are noted only if guards do not check them. */
   readonly isGuarded: boolean
   /** Fields that were set, and that `transformations` removed because their expressions failed (decision B102). */
   readonly removedFields: readonly string[]

@@ -184,7 +184,7 @@ test.each<[pattern: string, pieces: string[], settled: number[], matches: string
   ['BEGIN.*END', ['BEGIN', '123456', '7', '8\n', 'x'], [0, 3, 4, 14, 15], ''],
   // It was open to the end.
   ['BEGIN.*END', ['BEGIN123456'], [3], ''],
-  // Other matches within what is held leave with it.
+  // Other matches in the held text are reported when it leaves.
   ['BEGIN.*END|x+', ['BEGIN1xx45xx89', '0', 'x\n'], [6, 7, 17], '6-8,10-12,15-16'],
   ['BEGIN.*END|x+', ['BEGIN678xx1x345678', '\n'], [10, 19], '8-10,11-12'],
 ])('of %s in %j, what is open stays: %j', (source, pieces, settled, matches) => {

@@ -12,7 +12,10 @@ export function noteTier(tier: string | undefined, facts: LlmFacts): void {
   if (tier !== undefined && mayNote(tier, CHOICE, facts)) facts.serviceTier = tier
 }
 
-/** Whether a text may get into logs and metrics, in a place that is exempt by its shape: where guards would check it for the client, it may be what they hide. */
+/**
+ * Whether a text may be logged. Guards exempt a text in such a place only if it has the expected shape. They check any other text there, so
+ * that it may be one that they mask.
+ */
 export function mayNote(text: string, { shape }: Exemption, { isGuarded }: Pick<LlmFacts, 'isGuarded'>): boolean {
   return !isGuarded || shape!.test(text)
 }

@@ -32,7 +32,7 @@ export class BrokenArguments extends GuardedText {
     return !isRefused
   }
 
-  /** Each string, and what is no JSON, as services see them. Yields between parts. */
+  /** The strings of the JSON part and the invalid remainder, as services see them. Yields between parts. */
   *strings(pace: Pace): Steps<ArgumentStrings> {
     let strings: ArgumentStrings | undefined
     const build = (checked: TextOutput<Piece>) => {
@@ -65,7 +65,7 @@ export class BrokenArguments extends GuardedText {
   }
 }
 
-/** A string, or what is no JSON. */
+/** A string of the JSON part, or the invalid remainder. */
 class ArgumentString implements ChangeableText {
   readonly pieces: Piece[] = []
   readonly #canChange: boolean
@@ -81,7 +81,7 @@ class ArgumentString implements ChangeableText {
   }
 }
 
-/** The strings of arguments that are no JSON, and what is none. */
+/** The strings of the JSON part of invalid arguments, and the remainder. */
 export class ArgumentStrings implements ArgumentChecks<undefined> {
   readonly #checked: TextOutput<Piece>
   readonly #canChange: boolean

@@ -1,4 +1,4 @@
-/** Words are not longer: what is, is data, and looking for its beginning would take time. */
+/** A longer run of letters is treated as data that may be cut, because the search for its beginning would take too long. */
 const LONGEST_WORD = 256
 
 /**

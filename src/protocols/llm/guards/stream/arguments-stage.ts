@@ -20,7 +20,7 @@ interface Edit {
   readonly text: string
 }
 
-/** Text of a delta that is being checked: a part of a string, or what is no JSON. */
+/** Text of a delta that is being checked: a part of a string, or of the invalid remainder. */
 export interface ArgumentPiece<Tag> {
   readonly delta: OpenDelta<Tag>
   readonly start: number
@@ -35,7 +35,7 @@ export interface ArgumentPiece<Tag> {
 export interface ArgumentChecks<Tag> {
   /** A string begins. @param isFixed it cannot be masked @param goesOn its beginning has left, because the text seemed to be over */
   string(isFixed: boolean, goesOn: boolean): TextStage<ArgumentPiece<Tag>>
-  /** What is no JSON begins. @param before it, in the same delta; undefined: the text does not begin as JSON */
+  /** The invalid remainder begins. @param before the text before it in the same delta; undefined: the arguments do not begin as JSON */
   text(before: string | undefined): TextStage<ArgumentPiece<Tag>>
   /** JSON leaves. @returns false: it must not */
   left(text: string): boolean

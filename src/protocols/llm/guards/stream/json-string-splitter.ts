@@ -77,8 +77,8 @@ const WRITTEN = new RegExp(`(?:${CHARACTER}|(?:${HALF})(?=${CHARACTER}|${HALF}|"
 const INCOMPLETE = new RegExp(String.raw`^(?:${HALF})?(?:\\(?:u[\da-fA-F]{0,3})?)?$`)
 
 /**
- * Splits the JSON text of arguments, which arrives in pieces, into its strings and what is between them. Characters of strings, numbers and literals that are not
- * complete wait, and so does space before the first value: none of them is split, wherever the text is.
+ * Finds the strings in the JSON text of arguments, which arrives in pieces. An incomplete character of a string, number or literal waits for the next piece, and so
+ * does white space before the first value: where the text was split does not matter.
  */
 export class JsonStringSplitter {
   #expected: keyof typeof EXPECTED = 'arguments'

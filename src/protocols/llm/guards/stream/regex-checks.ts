@@ -4,7 +4,7 @@ import type { ArgumentChecks, ArgumentPiece } from './arguments-stage.ts'
 import { HAS_LEFT, RegexStage, type RegexStageOptions } from './regex-stage.ts'
 import type { TextOutput, TextStage } from './text-stage.ts'
 
-/** How much of the end of what has left a text that is no JSON is checked with, in UTF-16 units. */
+/** The invalid remainder is checked together with this much of the text that has left before it, in UTF-16 units. */
 const TAIL_LENGTH = 256
 
 export interface RegexChecksOptions extends Omit<RegexStageOptions, 'own' | 'neighbours'> {
