@@ -107,18 +107,13 @@ export class GuardedBlock implements TextOutput<StreamPiece>, WorkQueue {
     const { guards } = this.#options
     let out: TextOutput<StreamPiece> = this
     for (let end = guards.length; end > 0; ) {
-      let start = end
-      while (start > 0 && !masksByService(guards[start - 1]!)) start--
-      if (start < end) {
-        const within = guards.slice(start, end)
-        const build = (inner: TextOutput<StreamPiece>) => this.#stages(within, inner, begun)
-        out = new PartedStage(out, build, start === 0 ? this : this.#options)
-      }
-      if (start > 0) {
-        const guard = guards.slice(--start, start + 1)
-        const build = (inner: TextOutput<StreamPiece>) => this.#stages(guard, inner, begun)
-        out = this.#isArguments ? new PartedStage(out, build, start === 0 ? this : this.#options) : build(out)
-      }
+      let start = end - 1
+      const isMask = masksByService(guards[start]!)
+      while (!isMask && start > 0 && !masksByService(guards[start - 1]!)) start--
+      const within = guards.slice(start, end)
+      const build = (inner: TextOutput<StreamPiece>) => this.#stages(within, inner, begun)
+      const isWhole = isMask && !this.#isArguments
+      out = isWhole ? build(out) : new PartedStage(out, build, start === 0 ? this : this.#options)
       end = start
     }
     return out
