@@ -75,6 +75,7 @@ export async function startAdminServer(options: AdminServerOptions): Promise<Run
     host,
     port,
     purpose: ADMIN,
+    variable: 'GATEWRIGHT_ADMIN_ADDR',
     refuse: refuseOutsiders,
     endpoints: { '/': index, ...described },
     reportBug,

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { PortInUse } from '#base/port-in-use.ts'
+import { PortInUse } from '#base/listen.ts'
 import { startMetricsServer } from './metrics-server.ts'
 import { ask, failOnBug } from './testing.ts'
 

@@ -42,6 +42,7 @@ export function startMetricsServer({ metricsText, ...options }: MetricsServerOpt
   return startSmallServer({
     ...options,
     purpose: 'metrics',
+    variable: 'GATEWRIGHT_STATS_ADDR',
     endpoints: { '/': index, '/metrics': scrape, '/stats/prometheus': scrape },
   })
 }

@@ -28,6 +28,7 @@ export function startReadinessServer({ whyNotReady, ...options }: ReadinessServe
   return startSmallServer({
     ...options,
     purpose: 'readiness',
+    variable: 'GATEWRIGHT_READINESS_ADDR',
     endpoints: {
       '/': { method: 'GET', answer: () => indexPage('Gatewright readiness', PURPOSE, PATHS) },
       '/healthz/ready': {

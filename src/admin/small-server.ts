@@ -1,7 +1,6 @@
-import type { IncomingMessage, Server, ServerResponse } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import type { IncomingMessage, ServerResponse } from 'node:http'
 import { hostPort } from '#base/host-port.ts'
-import { PortInUse } from '#base/port-in-use.ts'
+import { type ListenAddress, listen } from '#base/listen.ts'
 import { type Answer, type StreamedAnswer, textAnswer } from './answer.ts'
 import { SERVER_FIELD } from './server-field.ts'
 
@@ -16,12 +15,7 @@ export interface Endpoint {
   answer(query: URLSearchParams, headers: IncomingMessage['headers']): Answer | StreamedAnswer | Promise<Answer>
 }
 
-export interface SmallServerOptions {
-  readonly host: string
-  /** 0: any free port. */
-  readonly port: number
-  /** The purpose of the server in one word, for messages. */
-  readonly purpose: string
+export interface SmallServerOptions extends ListenAddress {
   /** By path. GET includes HEAD. */
   readonly endpoints: Readonly<Record<string, Endpoint>>
   /** Refuses a request before its path is read. */
@@ -125,14 +119,5 @@ function stream(streams: Set<ServerResponse>, response: ServerResponse, answer: 
   response.on('close', () => {
     streams.delete(response)
     end()
-  })
-}
-
-function listen(server: Server, { host, port, purpose }: SmallServerOptions): Promise<number> {
-  return new Promise((resolve, reject) => {
-    server.once('error', (error: NodeJS.ErrnoException) => {
-      reject(error.code === 'EADDRINUSE' ? new PortInUse(host, port, purpose, error) : error)
-    })
-    server.listen({ host, port }, () => resolve((server.address() as AddressInfo).port))
   })
 }

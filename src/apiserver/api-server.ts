@@ -1,8 +1,6 @@
-import type { Server } from 'node:https'
-import type { AddressInfo } from 'node:net'
 import { clock } from '#base/clock.ts'
 import { hostPort } from '#base/host-port.ts'
-import { PortInUse } from '#base/port-in-use.ts'
+import { listen } from '#base/listen.ts'
 import { RequestAnswerer } from './http/answer-request.ts'
 import type { ApiContext } from './http/api-context.ts'
 import { bearerCheck } from './http/bearer-token.ts'
@@ -47,7 +45,7 @@ export async function startApiServer(options: ApiServerOptions): Promise<Running
       answerer.answer(request, response).catch(options.reportBug)
     },
   )
-  const port = await listen(server, options)
+  const port = await listen(server, { host, port: options.port, purpose: 'API', variable: 'GATEWRIGHT_API_ADDR' })
   const close = () =>
     new Promise<void>((resolve) => {
       const late = clock.after(GRACE_MS, () => server.closeAllConnections())
@@ -59,13 +57,4 @@ export async function startApiServer(options: ApiServerOptions): Promise<Running
       server.closeIdleConnections()
     })
   return { port, url: `https://${hostPort(host, port)}`, close }
-}
-
-function listen(server: Server, { host, port }: ApiServerOptions): Promise<number> {
-  return new Promise((resolve, reject) => {
-    server.once('error', (error: NodeJS.ErrnoException) => {
-      reject(error.code === 'EADDRINUSE' ? new PortInUse(host, port, 'API', error) : error)
-    })
-    server.listen({ host, port }, () => resolve((server.address() as AddressInfo).port))
-  })
 }

@@ -3,8 +3,8 @@ import { availableParallelism } from 'node:os'
 import { isDeepStrictEqual } from 'node:util'
 import { NotLoopback } from '#admin/admin-server.ts'
 import { hostAndPort, type VariableName } from '#api/process-variables.ts'
+import { PortInUse } from '#base/listen.ts'
 import { readLogFilter } from '#base/log-levels.ts'
-import { PortInUse } from '#base/port-in-use.ts'
 import {
   mayChangeProcessSettings,
   readProcessSettings,

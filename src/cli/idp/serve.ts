@@ -1,6 +1,6 @@
 import { randomBytes, randomUUID } from 'node:crypto'
 import { isIP } from 'node:net'
-import { PortInUse } from '#base/port-in-use.ts'
+import { PortInUse } from '#base/listen.ts'
 import { startProvider } from '#idp/provider/http/start-provider.ts'
 import { hashPassword } from '#idp/provider/passwords.ts'
 import { MASTER, ProviderState, ProviderStateUnusable } from '#idp/provider/provider-state.ts'

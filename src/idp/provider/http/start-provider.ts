@@ -1,8 +1,7 @@
-import type { IncomingMessage, Server, ServerResponse } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import type { IncomingMessage, ServerResponse } from 'node:http'
 import { hostPort } from '#base/host-port.ts'
+import { listen } from '#base/listen.ts'
 import { parseJson } from '#base/parse-json.ts'
-import { PortInUse } from '#base/port-in-use.ts'
 import { IdpError } from '../idp-error.ts'
 import { providerRoutes } from '../provider-routes.ts'
 import type { ProviderState } from '../provider-state.ts'
@@ -46,7 +45,7 @@ export async function startProvider(options: ProviderOptions): Promise<RunningPr
         response.destroy()
       })
   })
-  const port = await listen(server, options)
+  const port = await listen(server, { host: options.host, port: options.port, purpose: 'identity provider' })
   const close = () =>
     new Promise<void>((resolve) => {
       server.close(() => resolve())
@@ -162,13 +161,4 @@ function write(response: ServerResponse, { status, json, html, headers = {} }: I
     ...(headers as Record<string, string | string[]>),
   })
   response.end(text)
-}
-
-function listen(server: Server, { host, port }: ProviderOptions): Promise<number> {
-  return new Promise((resolve, reject) => {
-    server.once('error', (error: NodeJS.ErrnoException) => {
-      reject(error.code === 'EADDRINUSE' ? new PortInUse(host, port, 'identity provider', error) : error)
-    })
-    server.listen({ host, port }, () => resolve((server.address() as AddressInfo).port))
-  })
 }

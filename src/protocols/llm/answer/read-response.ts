@@ -6,7 +6,7 @@ import type { BodyClaim } from '#net/body/body-memory.ts'
 import type { ResponseDecoding } from '#net/body/response-decoding.ts'
 import type { Head } from '#net/http/head.ts'
 import { isEventStream, isFrameStream } from '#net/http/response-rules.ts'
-import type { Abort, BodySink } from '#net/stream.ts'
+import type { Abort } from '#net/stream.ts'
 import type { AnswerFailure, AnswerFilter } from '../../backend-protocol.ts'
 import { completionsForms } from '../completions/form-change.ts'
 import { FrameAnswer } from '../detect/frame-answer.ts'
@@ -21,18 +21,19 @@ import type { ResponsePlan } from '../request/prepare-request.ts'
 import { formatRefusal } from '../request/refuse.ts'
 import type { ClientFormat } from '../request/route-type.ts'
 import { responsesForms } from '../responses/form-change.ts'
-import type { TokenAccount } from '../tokens/token-account.ts'
 import { ErrorAnswer } from '../translation/error-answer.ts'
 import { translateAnswer } from '../translation/translate-answer.ts'
 import { declareUtf8, forgetBytes, translateHead } from '../translation/translate-head.ts'
 import { refuseAnswer } from '../translation/whole-answer.ts'
 import { answerReader, isSuccess, STREAMS } from './answer-formats.ts'
-import { CompressedAnswer, NoSink } from './compressed-answer.ts'
+import { NoSink } from './compressed-answer.ts'
+import { CompressedFilter } from './compressed-filter.ts'
 import { DecodedAnswer } from './decoded-answer.ts'
 import { DecodedStream } from './decoded-stream.ts'
 import type { FormChange, NativeRequest } from './form-change.ts'
 import { JsonAnswer } from './json-answer.ts'
 import { OtherForm } from './other-form.ts'
+import { sampled } from './sampled.ts'
 import { StreamAnswer, type StreamAnswerOptions } from './stream-answer.ts'
 import { brokenStream, cutAnswer, noteError, type StreamError, unusableAnswer } from './stream-error.ts'
 import type { StreamFormat } from './stream-format.ts'
@@ -281,40 +282,8 @@ function observeCompressed(
   const { account, wire } = plan
   const plain = observePlain({ ...plan, hidesUsage: false }, exchange, exchange.llm!, claim, wire !== 'Detect')
   if (plain === undefined) return undefined
-  let awaitsContent = isEventStream(exchange.response!)
-  let begun: (() => void) | undefined
-  const begin = () => {
-    awaitsContent = false
-    begun?.()
-  }
-  plain.whenBegun?.(begin)
-  const filter = account === undefined ? plain : sampled(plain, account, claim)
-  const reader = filter.into(new NoSink())
-  return {
-    changesLength: false,
-    get failure() {
-      return filter.failure
-    },
-    whenBegun: (registered) => {
-      begun = registered
-    },
-    into: (sink) => {
-      const answer = new CompressedAnswer(sink, {
-        ...{ coding, claim, decode: decoding.received, reader },
-        awaitsContent: () => awaitsContent,
-        onGivenUp: begin,
-        onUnreadable: (length) => account?.missed(length),
-      })
-      account?.readsLater(() => answer.readAll())
-      return answer
-    },
-  }
-}
-
-/** The filter, with the account before it: the account sees the response as the provider sends it. */
-function sampled(filter: AnswerFilter, account: TokenAccount, claim: BodyClaim): AnswerFilter {
-  const into = filter.into.bind(filter)
-  return Object.assign(filter, { into: (sink: BodySink) => account.sample(into(sink), claim) })
+  const awaitsContent = isEventStream(exchange.response!)
+  return new CompressedFilter(plain, { coding, claim, decode: decoding.received, account, awaitsContent })
 }
 
 function observeStream(

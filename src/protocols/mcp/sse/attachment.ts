@@ -23,55 +23,57 @@ export interface Attachment {
 }
 
 /** Messages on their way from a connection to a request. They count as memory until they are read. */
-export interface Inbox {
+export class Inbox {
   readonly claim: BodyClaim
-  readonly filled: Promise<void>
-  put(message: Message): Promise<void> | undefined
-  end(error?: Error): void
-  read(): AsyncGenerator<Message>
-}
+  readonly #queue = new BoundedQueue<Message>(MAX_WAITING)
+  readonly #left: AbortSignal
+  readonly #over: () => void
+  readonly #leave = () => this.end(new TargetStreamError('the client has left'))
+  #waiting = 0
+  #isOver = false
 
-/** @param left aborted when the client has left. @param over called once, when nothing more is taken */
-function openInbox(claim: BodyClaim, left: AbortSignal, over: () => void): Inbox {
-  const queue = new BoundedQueue<Message>(MAX_WAITING)
-  let waiting = 0
-  const leave = () => end(new TargetStreamError('the client has left'))
-  let isOver = false
-  const end = (error?: Error) => {
-    if (isOver) return
-    isOver = true
-    left.removeEventListener('abort', leave)
-    queue.end(error)
-    over()
+  /** @param left aborted when the client has left. @param over called once, when nothing more is taken */
+  constructor(claim: BodyClaim, left: AbortSignal, over: () => void) {
+    this.claim = claim
+    this.#left = left
+    this.#over = over
+    left.addEventListener('abort', this.#leave, { once: true })
   }
-  left.addEventListener('abort', leave, { once: true })
-  return {
-    claim,
-    end,
-    get filled() {
-      return queue.filled
-    },
-    put: (message) => {
-      if (!claim.take(message.text.length)) {
-        end(new TargetStreamError('no memory is left for the messages of the target'))
-        return undefined
+
+  get filled(): Promise<void> {
+    return this.#queue.filled
+  }
+
+  put(message: Message): Promise<void> | undefined {
+    if (this.#isOver) return undefined
+    if (!this.claim.take(message.text.length)) {
+      this.end(new TargetStreamError('no memory is left for the messages of the target'))
+      return undefined
+    }
+    this.#waiting += message.text.length
+    return this.#queue.put(message)
+  }
+
+  end(error?: Error): void {
+    if (this.#isOver) return
+    this.#isOver = true
+    this.#left.removeEventListener('abort', this.#leave)
+    this.#queue.end(error)
+    this.#over()
+  }
+
+  async *read(): AsyncGenerator<Message> {
+    try {
+      for await (const message of this.#queue.read()) {
+        this.#waiting -= message.text.length
+        this.claim.give(message.text.length)
+        yield message
       }
-      waiting += message.text.length
-      return queue.put(message)
-    },
-    read: async function* () {
-      try {
-        for await (const message of queue.read()) {
-          waiting -= message.text.length
-          claim.give(message.text.length)
-          yield message
-        }
-      } finally {
-        end()
-        claim.give(waiting)
-        waiting = 0
-      }
-    },
+    } finally {
+      this.end()
+      this.claim.give(this.#waiting)
+      this.#waiting = 0
+    }
   }
 }
 
@@ -81,7 +83,7 @@ function openInbox(claim: BodyClaim, left: AbortSignal, over: () => void): Inbox
  */
 export function attachHere(connection: SseConnection, wish: Wish | undefined, left: AbortSignal): Attachment | 'full' {
   const { id, endpoint, claim } = connection
-  const inbox = openInbox(claim, left, () => receiver && connection.detach(receiver))
+  const inbox = new Inbox(claim, left, () => receiver && connection.detach(receiver))
   const receive = (message: Message) => inbox.put(message)
   const receiver: Receiver | undefined = wish && { ...wish, receive, end: () => inbox.end(closed()) }
   if (receiver === undefined || connection.attach(receiver)) return { id, endpoint, inbox }
@@ -101,7 +103,7 @@ export async function attachThere(
   let endpoint: Endpoint | undefined
   let isAttached = false
   let stop = () => {}
-  const inbox = openInbox(claim, signal, () => {
+  const inbox = new Inbox(claim, signal, () => {
     stop()
     close()
     if (isAttached) void askOwner(channels, id, { ask: 'detach', to })
