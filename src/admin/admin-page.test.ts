@@ -20,6 +20,7 @@ const EMPTY: StatusReport = {
   workers: [{ name: 'w1', planVersion: 7 }],
   failingOutputs: [],
   keySets: [],
+  openCircuits: [],
   credentials: [],
 }
 
@@ -183,6 +184,9 @@ test('listeners, routes, and backends with their health', () => {
             evictedUntil: '2026-01-01T00:00:00.000Z',
           },
         ],
+        openCircuits: [
+          { guard: 'ProxyPolicy/default/g spec.x[0]', kind: 'webhook', backend: 'Service/default/judge/80' },
+        ],
       },
       routes: [route, { ...route, backends: route.backends.slice(0, 1) }, { ...route, broken: 'unknown filter' }],
     }),
@@ -197,6 +201,7 @@ test('listeners, routes, and backends with their health', () => {
     'cannot be served unknown filter',
     'Service/default/shop/80 10.0.0.1:80 88 % in use',
     'Service/default/shop/80 10.0.0.2:80 0 %, the last 3 responses unhealthy evicted until 2026-01-01T00:00:00.000Z',
+    'Service/default/judge/80 webhook of ProxyPolicy/default/g spec.x[0] asked once a second until it answers',
   ]) {
     expect(text).toContain(row)
   }

@@ -10,7 +10,7 @@ import { type IndexEntry, indexTable } from './index-page.ts'
 import { describeSession } from './mcp-sessions.ts'
 import { SESSION_COLUMNS, sessionRow } from './session-rows.ts'
 import { conditionsIn, isGood } from './status-conditions.ts'
-import type { EndpointReport, ListenerReport, ObjectReport, StatusReport } from './status-report.ts'
+import type { CircuitReport, EndpointReport, ListenerReport, ObjectReport, StatusReport } from './status-report.ts'
 
 /** What the page shows; its texts are without secrets already. */
 export interface AdminPageInputs {
@@ -33,7 +33,11 @@ export function adminPage({ status, routes, decisions, sessions, paths }: AdminP
     { id: 'findings', title: 'Findings', content: findings(status) },
     { id: 'decisions', title: 'Last decisions', content: decisionTable(decisions) },
     { id: 'sessions', title: 'MCP sessions', content: sessionTable(sessions) },
-    { id: 'backends', title: 'Backends', content: endpoints(status.endpoints) },
+    {
+      id: 'backends',
+      title: 'Backends',
+      content: html`${endpoints(status.endpoints)}${circuits(status.openCircuits)}`,
+    },
     { id: 'listeners', title: 'Listeners', content: listeners(status.listeners) },
     { id: 'routes', title: 'Routes', content: routeTable(routes) },
     { id: 'objects', title: 'Objects', content: objects(status.objects) },
@@ -139,6 +143,15 @@ function endpoints(all: readonly EndpointReport[]): Html {
   return rows.length === 0
     ? nothing('No backends.')
     : rowsOf(['Backend', 'Endpoint', 'Health', 'State'], rows, '/status')
+}
+
+function circuits(open: readonly CircuitReport[]): Html {
+  const rows = open.map(({ backend, kind, guard }) => [
+    backend,
+    html`${kind} of <code>${guard}</code>`,
+    html`<span class="error">asked once a second</span> until it answers`,
+  ])
+  return rows.length === 0 ? html`` : rowsOf(['Service', 'Prompt guard', 'State'], rows, '/status')
 }
 
 function decisionTable({ records, unanswered }: GatheredRecords): Html {

@@ -30,6 +30,7 @@ const report: StatusReport = {
   failingOutputs: [],
   endpoints: [],
   keySets: [],
+  openCircuits: [],
   credentials: [],
 }
 const ring = new DecisionRing('w1', new DecisionIds(), 4)

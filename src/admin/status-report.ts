@@ -19,6 +19,8 @@ export interface StatusReport {
   readonly failingOutputs: readonly OutputReport[]
   /** Endpoints of all backends. */
   readonly endpoints: readonly EndpointReport[]
+  /** Prompt guards whose service is spared, because it failed 5 times in a row. */
+  readonly openCircuits: readonly CircuitReport[]
   /** Remote key sets of token issuers. */
   readonly keySets: readonly KeySetReport[]
   /** Credentials of clouds for backends. */
@@ -72,6 +74,15 @@ export interface EndpointReport {
   readonly consecutiveFailures: number
   /** End of its eviction (RFC 3339); undefined if it is in service. */
   readonly evictedUntil?: string
+}
+
+export interface CircuitReport {
+  /** `ProxyPolicy/default/guards spec.backend.ai.promptGuard.request[0]`. */
+  readonly guard: string
+  /** `webhook` ... */
+  readonly kind: string
+  /** Key of the backend of the service. */
+  readonly backend: string
 }
 
 export interface KeySetReport {

@@ -87,6 +87,9 @@ export function describeStatus({
       ...endpoint,
       ...(evictedUntilMs === undefined ? {} : { evictedUntil: new Date(evictedUntilMs).toISOString() }),
     })),
+    openCircuits: publisher.circuits
+      .filter(({ isOpen }) => isOpen)
+      .map(({ guard, kind, backend }) => ({ guard, kind, backend })),
     keySets,
     credentials,
   }

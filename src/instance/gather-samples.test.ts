@@ -7,9 +7,18 @@ import { gatherSamples, sampleCgroup } from './gather-samples.ts'
 const workers = { busySeconds: [['w3', 1.5]] as const, members: [{ name: 'w3', planVersion: 6 }] }
 const HEALTHY = { health: 1, consecutiveFailures: 0, evictedUntilMs: undefined }
 
+const NOTHING = {
+  endpoints: [],
+  circuits: [],
+  findings: [],
+  planVersion: 1,
+  workers: { busySeconds: [], members: [] },
+}
+
 function samplesOf(...endpoints: Parameters<typeof gatherSamples>[0]['endpoints']) {
   return gatherSamples({
     endpoints,
+    circuits: [],
     findings: [],
     planVersion: 7,
     workers: { ...workers, busySeconds: [...workers.busySeconds] },
@@ -38,7 +47,7 @@ test('findings by severity and code', () => {
     { severity: 'error', code: 'target-not-found' },
     { severity: 'error', code: 'no-effect' },
   ] as const
-  const samples = gatherSamples({ endpoints: [], findings, planVersion: 1, workers: { busySeconds: [], members: [] } })
+  const samples = gatherSamples({ ...NOTHING, findings })
   expect(samples.filter(({ metric }) => metric === 'configFindings')).toEqual([
     { metric: 'configFindings', value: 2, values: ['error', 'target-not-found'] },
     { metric: 'configFindings', value: 1, values: ['warning', 'no-effect'] },
@@ -55,6 +64,37 @@ test('of more than 1000 endpoints the evicted and the least healthy ones are sho
   const shown = samples.filter(({ metric }) => metric === 'endpointHealth').map(({ values }) => values[1])
   expect(shown).toHaveLength(1000)
   expect(shown.slice(0, 3)).toEqual(['out', 'weak', '10.0.0.1:0'])
+})
+
+const circuit = (backend: string, isOpen: boolean, more: object = {}) => ({
+  ...{ phase: 'request', kind: 'webhook', guard: 'ProxyPolicy/default/g spec.x', backend, isOpen },
+  ...more,
+})
+const openCircuits = (...circuits: ReturnType<typeof circuit>[]) =>
+  gatherSamples({ ...NOTHING, circuits }).filter(({ metric }) => metric === 'guardOpenCircuits')
+
+test('guards whose service is spared, by the service; 0 if it answers', () => {
+  const samples = openCircuits(
+    circuit('Service/default/fine/80', false),
+    circuit('Service/default/judge/80', true),
+    circuit('Service/default/judge/81', true),
+    circuit('Service/default/judge/80', false),
+    circuit('Service/default/judge/80', true, { phase: 'response' }),
+    circuit('ProxyBackend/default/ProxyPolicy:guards:spec.backend.ai.promptGuard.request[0].moderationEndpoint', false),
+  )
+  expect(samples).toEqual([
+    { metric: 'guardOpenCircuits', value: 2, values: ['request', 'webhook', 'default/judge'] },
+    { metric: 'guardOpenCircuits', value: 1, values: ['response', 'webhook', 'default/judge'] },
+    { metric: 'guardOpenCircuits', value: 0, values: ['request', 'webhook', 'default/fine'] },
+    { metric: 'guardOpenCircuits', value: 0, values: ['request', 'webhook', 'default/guards.promptGuard.request[0]'] },
+  ])
+})
+
+test('of more than 1000 services those that are spared are shown', () => {
+  const many = Array.from({ length: 1100 }, (_, i) => circuit(`Service/default/s${i}/80`, i === 1099))
+  const samples = openCircuits(...many)
+  expect(samples).toHaveLength(1000)
+  expect(samples[0]).toMatchObject({ value: 1, values: ['request', 'webhook', 'default/s1099'] })
 })
 
 test('the process and its threads', () => {

@@ -7,14 +7,16 @@ import type { Sample } from '#observe/metrics/metrics-reader.ts'
 import type { EndpointId } from '#plan/endpoint-key.ts'
 import type { EndpointState } from '#state/endpoint-health.ts'
 import type { WorkerPool } from '#workers/worker-pool.ts'
+import type { CircuitState } from './plan-publisher.ts'
 import { cgroupFolder, memoryByKind, readCgroup, readText } from './read-cgroup.ts'
 import { VERSION } from './version.ts'
 
-/** Endpoints with series of their own: more would fill the storage of Prometheus. */
-const MAX_ENDPOINTS = 1000
+/** Endpoints, and services of prompt guards, with series of their own: more would fill the storage of Prometheus. */
+const MAX_SHOWN = 1000
 
 interface Sources {
   readonly endpoints: readonly (EndpointId & EndpointState)[]
+  readonly circuits: readonly CircuitState[]
   readonly findings: readonly Pick<ConfigProblem, 'severity' | 'code'>[]
   readonly workers: Pick<WorkerPool, 'busySeconds' | 'members'>
   /** Of the newest plan. */
@@ -22,12 +24,13 @@ interface Sources {
 }
 
 /** The metrics that are read at each scrape, because nothing has to count them. */
-export function gatherSamples({ endpoints, findings, workers, planVersion }: Sources): Sample[] {
+export function gatherSamples({ endpoints, circuits, findings, workers, planVersion }: Sources): Sample[] {
   return [
     sample('buildInfo', 1, VERSION, process.versions.node),
     sample('planVersion', planVersion),
     ...workers.members.map(({ name, planVersion }) => sample('workerPlanVersion', planVersion, name)),
     ...sampleEndpoints(endpoints),
+    ...sampleCircuits(circuits),
     ...sampleFindings(findings),
     sample('eventLoopBusy', performance.eventLoopUtilization().active / 1000, 'main'),
     ...workers.busySeconds.map(([name, seconds]) => sample('eventLoopBusy', seconds, name)),
@@ -38,7 +41,7 @@ export function gatherSamples({ endpoints, findings, workers, planVersion }: Sou
 
 function sampleEndpoints(endpoints: Sources['endpoints']): Sample[] {
   const evicted = endpoints.filter(isEvicted).length
-  const shown = endpoints.length <= MAX_ENDPOINTS ? endpoints : endpoints.toSorted(byNeed).slice(0, MAX_ENDPOINTS)
+  const shown = endpoints.length <= MAX_SHOWN ? endpoints : endpoints.toSorted(byNeed).slice(0, MAX_SHOWN)
   return [
     sample('endpoints', endpoints.length - evicted, 'serving'),
     sample('endpoints', evicted, 'evicted'),
@@ -52,6 +55,15 @@ function sampleEndpoints(endpoints: Sources['endpoints']): Sample[] {
   ]
 }
 
+/** A service has a series while guards ask it. */
+function sampleCircuits(circuits: Sources['circuits']): Sample[] {
+  const counted = Map.groupBy(circuits, ({ phase, kind, backend }) => `${phase} ${kind} ${backendName(backend)}`)
+  return [...counted]
+    .map(([labels, alike]) => sample('guardOpenCircuits', alike.filter(isOpen).length, ...labels.split(' ')))
+    .sort((a, b) => b.value - a.value)
+    .slice(0, MAX_SHOWN)
+}
+
 /** A code has a series while it has findings. */
 function sampleFindings(findings: Sources['findings']): Sample[] {
   const counted = Map.groupBy(findings, ({ severity, code }) => `${severity} ${code}`)
@@ -59,6 +71,10 @@ function sampleFindings(findings: Sources['findings']): Sample[] {
     const { severity, code } = alike[0]!
     return sample('configFindings', alike.length, severity, code)
   })
+}
+
+function isOpen({ isOpen }: CircuitState): boolean {
+  return isOpen
 }
 
 function isEvicted({ evictedUntilMs }: EndpointState): boolean {

@@ -400,8 +400,8 @@ export class Instance {
   /** Values of metrics that nothing counts. */
   #samples(): readonly Sample[] {
     const findings = [...this.#store.problems(), ...(this.#options.prices?.problems ?? []), ...this.findings]
-    const { endpoints, version: planVersion } = this.#publisher
-    return gatherSamples({ endpoints, findings, planVersion, workers: this.#workers })
+    const { endpoints, circuits, version: planVersion } = this.#publisher
+    return gatherSamples({ endpoints, circuits, findings, planVersion, workers: this.#workers })
   }
 
   #takeObjects(): void {

@@ -6,6 +6,7 @@ import { backendItem, listenerItem, policyItem } from '#engine/testing.ts'
 import type { EndpointId } from '#plan/endpoint-key.ts'
 import type { PlanItem } from '#plan/item.ts'
 import { BucketLevels } from '#state/bucket-levels.ts'
+import { Circuit } from '#state/circuit.ts'
 import type { Eviction } from '#state/endpoint-health.ts'
 import { createSlotMemory } from '#state/slots.ts'
 import { freePort } from '#test/support/free-port.ts'
@@ -24,11 +25,13 @@ const limitItem = (name: string, limit: object) =>
 function publisher() {
   const levels = new BucketLevels()
   const evictions: [EndpointId, Eviction | undefined][] = []
-  const it = new PlanPublisher(createSlotMemory(16, false), levels, (...eviction) => evictions.push(eviction))
+  const memory = createSlotMemory(16, false)
+  const it = new PlanPublisher(memory, levels, (...eviction) => evictions.push(eviction))
   let before: ReadonlyMap<string, PlanItem> = new Map()
   let version = 0
   return {
     it,
+    memory,
     levels,
     evictions,
     async publish(...items: readonly PlanItem[]) {
@@ -189,6 +192,55 @@ test('endpoints are in the order of their keys, with the health that calls of th
   ])
   expect(evictions).toMatchObject([[{ backend: key, endpoint: '127.0.0.1:9000' }, { sign: 500 }]])
   expect(it.calledBackend('ProxyBackend/default/c')).toBeUndefined()
+})
+
+const guardsItem = (name: string, version: string) => {
+  const guardrailsServiceOne = { identifier: 'a1', version, region: 'us-east-1' }
+  const backendRef = { group: 'gatewright.dev', kind: 'ProxyBackend', name: 'judge' }
+  const promptGuard = { request: [{ webhook: { backendRef } }], response: [{ guardrailsServiceOne }] }
+  return policyItem('backend.ai', `ProxyBackend/default/${name}`, { promptGuard }, { policy: name })
+}
+
+test('circuits of guards are closed at first, open for all who use the guard, and end with its settings', async () => {
+  const { it, memory, publish } = publisher()
+  const [a, b] = [guardsItem('a', '1'), guardsItem('b', '1')]
+  const { slots } = await publish(a, b, backendItem('judge'))
+  const shown = () => it.circuits.map(({ guard, backend, isOpen }) => [guard.split(' ')[0], backend, isOpen])
+  const own = (name: string) =>
+    `ProxyBackend/default/ProxyPolicy:${name}:${b.path}.promptGuard.response[0].guardrailsServiceOne`
+  expect(shown()).toEqual([
+    ['ProxyPolicy/default/a', 'ProxyBackend/default/judge', false],
+    ['ProxyPolicy/default/b', 'ProxyBackend/default/judge', false],
+    ['ProxyPolicy/default/a', own('a'), false],
+    ['ProxyPolicy/default/b', own('b'), false],
+  ])
+  expect(it.circuits[3]).toEqual({
+    phase: 'response',
+    kind: 'guardrailsServiceOne',
+    backend: own('b'),
+    guard: `ProxyPolicy/default/b ${b.path}.promptGuard.response[0]`,
+    isOpen: false,
+  })
+  // As a worker does.
+  for (const [key, slot] of slots.assigned) {
+    const circuit = new Circuit(memory, slot)
+    if (key.startsWith('Circuit') && key.includes('default/b')) for (let i = 0; i < 5; i++) circuit.fail('down')
+  }
+  const open = () => it.circuits.filter(({ isOpen }) => isOpen).map(({ guard }) => guard)
+  expect(open()).toHaveLength(2)
+  // Another policy changes nothing.
+  await publish(guardsItem('a', '2'), b)
+  expect(open()).toHaveLength(2)
+  // The settings of one guard of the policy change: it starts again.
+  const changed = guardsItem('b', '2')
+  await publish(changed)
+  expect(shown()).toHaveLength(2)
+  expect(open()).toEqual([`ProxyPolicy/default/b ${b.path}.promptGuard.request[0]`])
+  await publish()
+  expect(it.circuits).toEqual([])
+  // What they were is forgotten.
+  await publish(b)
+  expect(open()).toEqual([])
 })
 
 test('key sets of policies are fetched, their problems are found, and they are forgotten', async () => {

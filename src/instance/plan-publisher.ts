@@ -1,4 +1,4 @@
-import { byKey, compareText } from '#base/compare-text.ts'
+import { byKey } from '#base/compare-text.ts'
 import type { Finding } from '#base/finding.ts'
 import { secretsOfItem } from '#control/secret-values.ts'
 import type { Binding } from '#control/translation.ts'
@@ -7,12 +7,14 @@ import type { SharedState } from '#engine/merge/compile-context.ts'
 import { PlanCheck, type SourceChanges } from '#engine/plan/check-plan.ts'
 import { NO_COUNTER } from '#exchange/token-counter.ts'
 import { TLS_MATERIAL } from '#net/tls-material.ts'
+import { type CircuitId, parseCircuitKey } from '#plan/circuit-key.ts'
 import type { PlanDelta } from '#plan/delta.ts'
 import { type EndpointId, parseEndpointKey } from '#plan/endpoint-key.ts'
 import type { ListenerItem, PlanItem } from '#plan/item.ts'
 import { socketKey } from '#plan/socket.ts'
 import { KeptCopies, type KeptKind, type KeptUpdate } from '#policies/shared/kept/kept-copies.ts'
 import type { BucketLevels } from '#state/bucket-levels.ts'
+import { isCircuitOpen } from '#state/circuit.ts'
 import { type EndpointState, readEndpointState } from '#state/endpoint-health.ts'
 import { type SlotAssignment, SlotDirectory, type SlotMemory } from '#state/slots.ts'
 import { createCloudServices } from '#workers/cloud-services.ts'
@@ -22,6 +24,11 @@ import type { PlanUpdate, Published } from '#workers/worker-pool.ts'
 import { probeSocket } from './probe-socket.ts'
 
 const UNCHANGED = { wanted: [], dropped: [] }
+
+/** The circuit of the service of a prompt guard, for operators. */
+export interface CircuitState extends CircuitId {
+  readonly isOpen: boolean
+}
 
 /**
  * Processes changes between translation and the workers: checks the plan, assigns shared slots to its state, and checks which sockets can
@@ -121,13 +128,27 @@ export class PlanPublisher {
 
   /** The endpoints of all backends, in the order of their keys. */
   get endpoints(): (EndpointId & EndpointState)[] {
+    return this.#stateOf(parseEndpointKey, (slot) => readEndpointState(this.#memory, slot))
+  }
+
+  /** The circuits of all services of prompt guards, in the order of their keys. */
+  get circuits(): CircuitState[] {
+    return this.#stateOf(parseCircuitKey, (slot) => ({ isOpen: isCircuitOpen(this.#memory, slot) }))
+  }
+
+  /** The state of all slots whose keys are of one kind. */
+  #stateOf<Id extends object, State extends object>(
+    parse: (key: string) => Id | undefined,
+    read: (slot: number) => State,
+  ): (Id & State)[] {
     return this.#directory
       .assignments()
-      .toSorted(([a], [b]) => compareText(a, b))
       .flatMap(([key, slot]) => {
-        const id = parseEndpointKey(key)
-        return id === undefined ? [] : [{ ...id, ...readEndpointState(this.#memory, slot) }]
+        const id = parse(key)
+        return id === undefined ? [] : [{ key, slot, id }]
       })
+      .sort(byKey)
+      .map(({ id, slot }) => ({ ...id, ...read(slot) }))
   }
 
   #replace(key: string, item: PlanItem | undefined): void {

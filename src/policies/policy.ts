@@ -12,6 +12,7 @@ import type { ResponseStep, Step } from '#exchange/step.ts'
 import type { TokenCounter } from '#exchange/token-counter.ts'
 import type { Head } from '#net/http/head.ts'
 import type { TSchema } from '#schema/index.ts'
+import type { Circuit } from '#state/circuit.ts'
 import type { TokenBucket, TokenBucketSettings } from '#state/token-bucket.ts'
 import type { ValueBuckets } from '#state/value-buckets.ts'
 import type { RemoteJwksSpec } from './shared/authentication/jwks.ts'
@@ -136,6 +137,14 @@ export interface ReadParts {
   readonly trailers?: boolean
 }
 
+/** The service that a prompt guard asks. */
+export interface AskedService {
+  readonly phase: string
+  readonly kind: string
+  /** Key of its backend. */
+  readonly destination: string
+}
+
 /** Services for compiling a policy. The same in the workers, in `lint`, in `explain` and for the status. */
 export interface CompileContext {
   /** Reports a problem; `path` is relative to the source (`.local[0].requests`) or empty. */
@@ -172,6 +181,12 @@ export interface CompileContext {
    * @param settings everything that the policy sets at `path`: with other settings, the cache is another one
    */
   verdictCache(source: PolicySource<unknown>, path: string, settings: string, maxEntries: number): VerdictCache
+  /**
+   * The circuit of a service, shared by all workers of the instance and by everything that has this policy.
+   * @param path of the guard, relative to the source
+   * @param settings everything that the policy sets at `path`: with other settings, the circuit is another one
+   */
+  circuit(source: PolicySource<unknown>, path: string, service: AskedService, settings: unknown): Circuit
   /** Undefined: the policy is compiled for itself, not for an endpoint. */
   readonly destination: PolicyDestination | undefined
   readonly tlsMaterial: TlsMaterialCheck

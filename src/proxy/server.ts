@@ -27,6 +27,7 @@ import type { DecisionIds } from '#observe/decision-ids.ts'
 import type { McpSessionReport } from '#observe/mcp-session-report.ts'
 import type { Observer } from '#observe/observer.ts'
 import type { BackendFact } from '#plan/backend-fact.ts'
+import type { CircuitId } from '#plan/circuit-key.ts'
 import type { PlanChange } from '#plan/delta.ts'
 import type { EndpointId } from '#plan/endpoint-key.ts'
 import type { PasswordChecker } from '#policies/shared/authentication/password-checker.ts'
@@ -82,6 +83,8 @@ export interface ProxyServerOptions {
   readonly toolsChanged: (changes: ToolChanges) => void
   /** Hears of each eviction that this thread causes. */
   readonly evicted: (endpoint: EndpointId, eviction: Eviction | undefined) => void
+  /** Hears of each circuit of a service that this thread opens, with the cause, or closes. */
+  readonly circuitChanged: (circuit: CircuitId, cause: string | undefined) => void
   readonly load: Load
   readonly guardLoad: GuardLoad
   /** Receives facts that traffic shows about backends. */
@@ -127,7 +130,7 @@ export class ProxyServer {
 
   constructor(options: ProxyServerOptions) {
     const { decisionIds, gateway, memory, importKey, passwords, tokenCounter } = options
-    const { observer, sealer, table, channels, ticketKeys, transports, evicted } = options
+    const { observer, sealer, table, channels, ticketKeys, transports, evicted, circuitChanged } = options
     const bodyMemory = new BodyMemory(options.bodyMemoryBytes)
     this.#secureContexts = new SecureContexts(ticketKeys)
     this.#transports = transports
@@ -152,6 +155,7 @@ export class ProxyServer {
       keySets,
       verdicts: new VerdictCaches(options.share),
       evicted,
+      circuitChanged,
       forwardRules,
     }
     const plan = new LivePlan(state)

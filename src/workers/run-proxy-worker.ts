@@ -33,6 +33,7 @@ import { SlowHashes } from './passwords/slow-hashes.ts'
 import { ThreadChecker } from './passwords/thread-checker.ts'
 import type { Question, QuestionAnswer } from './questions.ts'
 import { recordProfile } from './record-profile.ts'
+import { circuitReporter } from './report-circuit.ts'
 import { evictionReporter } from './report-eviction.ts'
 import { toolChangeReporter } from './report-tool-changes.ts'
 import { measureRuntime } from './runtime-metrics.ts'
@@ -132,6 +133,7 @@ export async function runProxyWorker(start: WorkerStart, port: MessagePort, arou
     transports,
     requestKept: (of, id, fetchedMs) => send({ kind: 'ask-kept', of, id, fetchedMs }),
     evicted: evictionReporter(metrics, log),
+    circuitChanged: circuitReporter(log),
     toolsChanged: toolChangeReporter(metrics, log),
     load: new Load(metrics.series('requestsInFlight', []), start.load, start.share.place),
     guardLoad: new GuardLoad(metrics.series('guardHeldBytes', []), metrics.series('guardWindows', [])),

@@ -454,9 +454,6 @@ export const ACCEPTED_GUARDS: readonly Accepted[] = [
       '(256 + 1)',
     ],
   ]),
-  ...entriesOf('services/circuit', 'never used: it is set before there are so many failures', [
-    ['let probeAtMs = 0', '0', '(0 + 1)'],
-  ]),
   ...entriesOf('services/judge-parts', 'the same program: there is no part behind the last one', [
     ['for (let from = 0; from < parts.length; from += AT_ONCE) {', '<', '<='],
   ]),

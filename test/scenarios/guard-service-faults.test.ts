@@ -148,17 +148,45 @@ test('the log says why, without what was guarded', async () => {
   expect(gateway.output.stdout + gateway.output.stderr).not.toContain(PROMPT)
 })
 
+const metrics = async () => (await fetch(`${gateway.url(15020)}/metrics`)).text()
+const openCircuits = async () =>
+  /guardrail_open_circuits\{phase="request",kind="webhook",backend="default\/judge-of-circuit"\} (\d+)/.exec(
+    await metrics(),
+  )?.[1]
+const statusOfCircuits = async () => {
+  const status = (await (await fetch(`${gateway.url(15000)}/status`)).json()) as { readonly openCircuits: unknown[] }
+  return status.openCircuits
+}
+
 test('after five failures in a row a server is asked no more, until a probe', async () => {
   judge.answer = (_, response) => FAULTS.fault!(response)
-  for (let each = 0; each < 8; each++) expect((await ask('circuit')).status).toBe(503)
+  for (let each = 0; each < 4; each++) expect((await ask('circuit')).status).toBe(503)
+  expect(await openCircuits()).toBe('0')
+  for (let each = 0; each < 4; each++) expect((await ask('circuit')).status).toBe(503)
   expect(askedOf('circuit')).toBe(5)
+  expect(await openCircuits()).toBe('1')
+  expect(await statusOfCircuits()).toEqual([
+    {
+      guard: 'ProxyBackend/default/circuit spec.policies.ai.promptGuard.request[0]',
+      kind: 'webhook',
+      backend: 'ProxyBackend/default/judge-of-circuit',
+    },
+  ])
   judge.answer = (_, response) => allows()(response)
   await time.sooner('the probe', async () => ((await ask('circuit')).status === 200 ? true : undefined))
   expect(askedOf('circuit')).toBe(6)
   expect((await ask('circuit')).status).toBe(200)
-  const metrics = await (await fetch(`${gateway.url(15020)}/metrics`)).text()
+  expect(await openCircuits()).toBe('0')
+  expect(await statusOfCircuits()).toEqual([])
+  const lines = await eventually('both changes are logged', () => {
+    const found = gateway.output.stderr.split('\n').filter((line) => line.includes('default/judge-of-circuit'))
+    return found.length === 2 ? found : undefined
+  })
+  expect(lines[0]).toMatch(/\twarn\tthe service of a prompt guard failed 5 times in a row, and is asked once a second/)
+  expect(lines[0]).toMatch(/cause="?the service answered 500"?/)
+  expect(lines[1]).toMatch(/\tinfo\tthe service of a prompt guard answers again/)
   const failed = Number(
-    /guardrail_checks_total\{phase="request",kind="webhook",action="Fail"\} (\d+)/.exec(metrics)?.[1],
+    /guardrail_checks_total\{phase="request",kind="webhook",action="Fail"\} (\d+)/.exec(await metrics())?.[1],
   )
   expect(failed).toBeGreaterThanOrEqual(8)
 })

@@ -17,6 +17,7 @@ const GOOD: StatusReport = {
   failingOutputs: [],
   endpoints: [{ backend: 'Service/default/web/80', endpoint: '10.0.0.1:80', health: 1, consecutiveFailures: 0 }],
   keySets: [],
+  openCircuits: [],
   credentials: [],
 }
 const text = (report: StatusReport) => statusLines(report).map((line) => line.map((part) => part.text).join(' '))
@@ -62,6 +63,7 @@ test('a gateway with problems', () => {
       },
     ],
     failingOutputs: [{ output: 'access log', cause: 'ENOSPC', since: '2026-01-31T12:00:00.000Z', lost: 7 }],
+    openCircuits: [{ guard: 'ProxyPolicy/default/g spec.x[0]', kind: 'webhook', backend: 'Service/default/judge/80' }],
     keySets: [{ backend: 'Service/default/idp/80', path: '/keys', failure: 'no answer' }],
   })
   expect(lines[0]).toBe('not ready: listener default/main/http: in use')
@@ -73,5 +75,8 @@ test('a gateway with problems', () => {
     '  Service/default/web/80 10.0.0.1:80: 3 failures in a row evicted until 2026-01-31T12:00:00.000Z',
   )
   expect(lines).toContain('  access log: ENOSPC since 2026-01-31T12:00:00.000Z, 7 lost')
+  expect(lines.join('\n')).toContain(
+    'services of prompt guards that fail\n  webhook Service/default/judge/80 asked once a second for ProxyPolicy/default/g spec.x[0]\n',
+  )
   expect(lines).toContain('  keys of Service/default/idp/80/keys: no answer')
 })

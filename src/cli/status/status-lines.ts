@@ -26,6 +26,7 @@ export function statusLines(report: StatusReport): readonly Line[] {
     ...section('problems', problemLines(report)),
     ...section('not written', outputLines(report)),
     ...section('endpoints with failures', endpointLines(report)),
+    ...section('services of prompt guards that fail', circuitLines(report)),
     ...section('not fetched', fetchLines(report)),
   ]
 }
@@ -75,6 +76,14 @@ function endpointLines({ endpoints }: StatusReport): Line[] {
         ...(evictedUntil === undefined ? [] : [{ text: `evicted until ${evictedUntil}`, style: 'red' as const }]),
       ],
     )
+}
+
+function circuitLines({ openCircuits }: StatusReport): Line[] {
+  return openCircuits.map(({ guard, kind, backend }) => [
+    { text: `${kind} ${backend}` },
+    { text: 'asked once a second', style: 'red' },
+    { text: `for ${guard}` },
+  ])
 }
 
 function fetchLines({ keySets, credentials }: StatusReport): Line[] {

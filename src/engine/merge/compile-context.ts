@@ -4,6 +4,7 @@ import { parseDuration } from '#base/duration.ts'
 import type { Finding } from '#base/finding.ts'
 import { describeOrigin } from '#base/origin.ts'
 import type { Sealer } from '#base/sealer.ts'
+import { sha256 } from '#base/sha256.ts'
 import { type TlsMaterialCheck, UNCHECKED_MATERIAL } from '#base/tls-material.ts'
 import type { ImportKey } from '#base/verifying-key.ts'
 import { ownBackendName } from '#exchange/backend-name.ts'
@@ -12,10 +13,12 @@ import type { Expression, ExpressionEnvironment, ExpressionUse } from '#exchange
 import type { TokenCounter } from '#exchange/token-counter.ts'
 import type { ForwardRules } from '#net/connect/forward-rules.ts'
 import { backendKey } from '#plan/backend-key.ts'
+import { type CircuitId, circuitKey } from '#plan/circuit-key.ts'
 import type { EndpointId } from '#plan/endpoint-key.ts'
 import type { PlanItem, SecretItem } from '#plan/item.ts'
 import { backendTarget } from '#plan/target.ts'
 import type {
+  AskedService,
   CalledBackend,
   CompileContext,
   PolicyDestination,
@@ -29,6 +32,7 @@ import type { KeySetAddress, RemoteKeySet } from '#policies/shared/authenticatio
 import type { CloudServices } from '#policies/shared/clouds/cloud-services.ts'
 import { VerdictCache, type VerdictCaches } from '#policies/shared/ext-auth/verdict-cache.ts'
 import type { BucketLevels } from '#state/bucket-levels.ts'
+import { Circuit } from '#state/circuit.ts'
 import type { Eviction } from '#state/endpoint-health.ts'
 import type { SlotLookup, SlotMemory } from '#state/slots.ts'
 import { TokenBucket, type TokenBucketSettings } from '#state/token-bucket.ts'
@@ -51,6 +55,8 @@ export interface SharedState extends SlotLookup {
   readonly sealer: Sealer
   /** Hears of each eviction that this thread causes, and, with undefined, of each return to service that it notices. */
   readonly evicted?: (endpoint: EndpointId, eviction: Eviction | undefined) => void
+  /** Hears of each circuit that this thread opens, with the cause, or closes. */
+  readonly circuitChanged?: (circuit: CircuitId, cause: string | undefined) => void
   /** Which addresses clients may choose (`dynamicForwardProxy`). Absent: no networks are permitted besides the usual ones. */
   readonly forwardRules?: ForwardRules
   /** Remote key sets. */
@@ -198,6 +204,18 @@ export class PlanCompileContext implements CompileContext {
     return this.#state.verdicts?.at(key, maxEntries) ?? new VerdictCache(maxEntries)
   }
 
+  circuit(
+    { origin: { kind, namespace, name }, path: field }: PolicySource<unknown>,
+    path: string,
+    service: AskedService,
+    settings: unknown,
+  ): Circuit {
+    const guard = `${kind}/${namespace}/${name} ${field}${path}`
+    const id = { phase: service.phase, kind: service.kind, backend: service.destination, guard }
+    const slot = this.#slotOf(circuitKey(id, sha256(new TextEncoder().encode(JSON.stringify(settings))).toBase64()))
+    return new Circuit(this.#state.memory, slot, (cause) => this.#state.circuitChanged?.(id, cause))
+  }
+
   remoteKeySet(source: PolicySource<unknown>, remote: RemoteJwksSpec): RemoteKeySet | undefined {
     const { backendRef, jwksPath, cacheDuration } = remote
     const backend = this.calledBackend(source, backendRef)
@@ -221,9 +239,13 @@ export class PlanCompileContext implements CompileContext {
   }
 
   #openBucket(key: string, settings: TokenBucketSettings): TokenBucket {
+    return new TokenBucket(this.#state.memory, this.#slotOf(key), settings)
+  }
+
+  #slotOf(key: string): number {
     const slot = this.#state.slotOf(key)
     if (slot === undefined) throw new Error(`no shared slot for ${key}`)
-    return new TokenBucket(this.#state.memory, slot, settings)
+    return slot
   }
 }
 

@@ -174,6 +174,12 @@ export const METRICS = {
     type: 'gauge',
     labels: [],
   },
+  guardOpenCircuits: {
+    name: 'guardrail_open_circuits',
+    help: 'Prompt guards whose service failed 5 times in a row, so that it is asked once a second. At most 1000 services are shown, these first.',
+    type: 'gauge',
+    labels: ['phase', 'kind', 'backend'],
+  },
   keySetFetches: {
     name: 'key_set_fetches_total',
     help: 'Attempts to fetch a key set. An attempt also fails if the fetched set cannot be used.',

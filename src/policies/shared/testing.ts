@@ -15,6 +15,7 @@ import type { Head } from '#net/http/head.ts'
 import { parseHeadText } from '#net/http1/parse-head-text.ts'
 import type { Peer } from '#net/peer.ts'
 import { type Parsed, type TSchema, validate } from '#schema/index.ts'
+import { Circuit } from '#state/circuit.ts'
 import { createSlotMemory, SlotDirectory } from '#state/slots.ts'
 import { TokenBucket } from '#state/token-bucket.ts'
 import { ValueBuckets } from '#state/value-buckets.ts'
@@ -301,6 +302,10 @@ export class TestContext implements CompileContext {
 
   verdictCache(_: PolicySource<unknown>, __: string, ___: string, maxEntries: number): VerdictCache {
     return new VerdictCache(maxEntries)
+  }
+
+  circuit({ path }: PolicySource<unknown>, of: string): Circuit {
+    return new Circuit(this.#memory, this.#slots.assign(`circuit ${path}${of}`)!)
   }
 
   reads(_: PolicySource<unknown>, path: string, what: { readonly path: boolean; readonly allFields: boolean }): void {

@@ -66,7 +66,10 @@ class GuardCompiler {
     if (spec.regex !== undefined)
       return [{ ...common, kind: 'regex', ...this.#regex(phase, spec.regex, `${path}.regex`) }]
     const service = this.#service(spec, path)
-    return service === undefined ? [] : [{ ...common, kind: service.kind, service: withCircuit(service) }]
+    if (service === undefined) return []
+    const { kind, destination } = service
+    const circuit = this.#context.circuit(this.#source, path, { phase, kind, destination }, spec)
+    return [{ ...common, kind, service: withCircuit(service, circuit) }]
   }
 
   #regex(phase: GuardPhase, spec: RegexGuardSpec, path: string) {

@@ -1,4 +1,6 @@
 import { afterEach, beforeEach, expect, test } from 'vitest'
+import { Circuit, isCircuitOpen } from '#state/circuit.ts'
+import { buffersOf, createSlotMemory, openSlotMemory } from '#state/slots.ts'
 import { VirtualTime } from '#test/support/virtual-time.ts'
 import { withCircuit } from './circuit.ts'
 import type { ServiceVerdict } from './service.ts'
@@ -15,22 +17,28 @@ const SPARED: ServiceVerdict = { kind: 'failed', detail: 'bad text', sparesServi
 const PASS: ServiceVerdict = { kind: 'pass' }
 const OPEN = { kind: 'failed', detail: 'the service failed 5 times in a row; it is asked again soon' }
 
-function circuit() {
-  const state = { verdict: DOWN, asked: 0, answered: Promise.resolve() }
-  const service = withCircuit({
-    kind: 'webhook',
-    destination: 'k',
-    masks: true,
-    async judge() {
-      state.asked++
-      const { verdict } = state
-      await state.answered
-      return verdict
+/** The second slot of the memory. */
+const SLOT = 1
+
+function circuit(memory = createSlotMemory(2, false), slot = SLOT) {
+  const state = { verdict: DOWN, asked: 0, answered: Promise.resolve(), changes: [] as (string | undefined)[] }
+  const service = withCircuit(
+    {
+      kind: 'webhook',
+      destination: 'k',
+      masks: true,
+      async judge() {
+        state.asked++
+        const { verdict } = state
+        await state.answered
+        return verdict
+      },
     },
-  })
+    new Circuit(memory, slot, (cause) => state.changes.push(cause)),
+  )
   const { call } = fakeCall(() => 'timeout')
   const judge = (more = {}) => service.judge(question(['x']), around(call, more))
-  return { state, judge }
+  return { state, judge, isOpen: () => isCircuitOpen(memory, slot) }
 }
 
 test('after five failures in a row, one probe a second is asked', async () => {
@@ -80,6 +88,21 @@ test('a verdict in between begins the row again', async () => {
   expect(await judge()).toEqual(OPEN)
 })
 
+test('a verdict after one failure begins it again, too; a text that the service refuses does not', async () => {
+  const { state, judge, isOpen } = circuit()
+  await judge()
+  state.verdict = PASS
+  await judge()
+  state.verdict = DOWN
+  for (let each = 0; each < 4; each++) await judge()
+  state.verdict = SPARED
+  await judge()
+  expect(isOpen()).toBe(false)
+  state.verdict = DOWN
+  await judge()
+  expect(isOpen()).toBe(true)
+})
+
 test('clients that leave, texts that the service refuses, and requests without time left are no failures of the service', async () => {
   const { state, judge } = circuit()
   for (let each = 0; each < 9; each++) expect(await judge({ signal: AbortSignal.abort() })).toEqual(DOWN)
@@ -127,4 +150,83 @@ test('failures of many questions at a time open it as well', async () => {
   expect(await judge()).toEqual(DOWN)
   expect(await judge()).toEqual(OPEN)
   expect(state.asked).toBe(21)
+})
+
+test('a circuit is open from the fifth failure to the answer to a probe, and each change is told once', async () => {
+  const { state, judge, isOpen } = circuit()
+  for (let each = 0; each < 4; each++) await judge()
+  expect([isOpen(), state.changes]).toEqual([false, []])
+  await Promise.all([judge(), judge()])
+  expect([isOpen(), state.changes]).toEqual([true, ['down']])
+  await time.pass(1000)
+  await judge()
+  expect([isOpen(), state.changes]).toEqual([true, ['down']])
+  state.verdict = PASS
+  await time.pass(1000)
+  await judge()
+  expect([isOpen(), state.changes]).toEqual([false, ['down', undefined]])
+  await judge()
+  expect(state.changes).toEqual(['down', undefined])
+})
+
+test('an answer about a text that the service refuses closes it, too', async () => {
+  const { state, judge, isOpen } = circuit()
+  for (let each = 0; each < 5; each++) await judge()
+  await time.pass(1000)
+  state.verdict = SPARED
+  await judge()
+  expect([isOpen(), state.changes]).toEqual([false, ['down', undefined]])
+})
+
+test('workers share a circuit: together they make one probe a second, and one of them tells of each change', async () => {
+  const main = createSlotMemory(2, true, 3)
+  const [one, other] = [0, 1].map((place) => circuit(openSlotMemory(buffersOf(main), place))) as [
+    ReturnType<typeof circuit>,
+    ReturnType<typeof circuit>,
+  ]
+  for (const { judge } of [one, other, one, other]) await judge()
+  expect(isCircuitOpen(main, SLOT)).toBe(false)
+  await one.judge()
+  expect(isCircuitOpen(main, SLOT)).toBe(true)
+  expect(await Promise.all([one.judge(), other.judge()])).toEqual([OPEN, OPEN])
+  await time.pass(1000)
+  expect(await Promise.all([one.judge(), other.judge(), one.judge()])).toEqual([DOWN, OPEN, OPEN])
+  await time.pass(1000)
+  other.state.verdict = PASS
+  expect(await Promise.all([other.judge(), one.judge()])).toEqual([PASS, OPEN])
+  expect(isCircuitOpen(main, SLOT)).toBe(false)
+  expect(await one.judge()).toEqual(DOWN)
+  expect([one.state.changes, other.state.changes]).toEqual([['down'], [undefined]])
+})
+
+test('each service has a circuit of its own', async () => {
+  const memory = createSlotMemory(2, false)
+  const one = circuit(memory, 0)
+  const other = circuit(memory, 1)
+  for (let each = 0; each < 5; each++) await one.judge()
+  expect([one.isOpen(), other.isOpen()]).toEqual([true, false])
+  await time.pass(900)
+  for (let each = 0; each < 5; each++) await other.judge()
+  await time.pass(100)
+  expect(await Promise.all([one.judge(), other.judge()])).toEqual([DOWN, OPEN])
+})
+
+test('a probe of a client that leaves takes nothing back from another probe', async () => {
+  const main = createSlotMemory(2, true, 3)
+  const [one, other] = [0, 1].map((place) => circuit(openSlotMemory(buffersOf(main), place))) as [
+    ReturnType<typeof circuit>,
+    ReturnType<typeof circuit>,
+  ]
+  for (let each = 0; each < 5; each++) await one.judge()
+  await time.pass(1000)
+  const leaving = new AbortController()
+  const answer = Promise.withResolvers<void>()
+  one.state.answered = answer.promise
+  const probe = one.judge({ signal: leaving.signal })
+  await time.pass(1000)
+  expect(await other.judge()).toEqual(DOWN)
+  leaving.abort()
+  answer.resolve()
+  await probe
+  expect(await other.judge()).toEqual(OPEN)
 })
