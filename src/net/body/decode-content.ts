@@ -144,7 +144,10 @@ function nameOf(coding: string): string {
   return ALIASES[name] ?? name
 }
 
-/** RFC 1950, 2.2: method 8, and a checksum of the two bytes. */
-function hasZlibHeader([first = 0, second = 0]: Uint8Array): boolean {
-  return (first & 0x0f) === 8 && ((first << 8) | second) % 31 === 0
+/**
+ * RFC 1950, 2.2: method 8, a window of up to 32 KiB. The first byte says so, because a first piece may have no other one. Data without the header begins
+ * so only if the unused bits before a stored block are not zero, which no encoder writes.
+ */
+function hasZlibHeader([first = 0]: Uint8Array): boolean {
+  return (first & 0x8f) === 8
 }

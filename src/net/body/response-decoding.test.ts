@@ -1,4 +1,4 @@
-import { brotliCompressSync, gzipSync, zstdCompressSync } from 'node:zlib'
+import { brotliCompressSync, constants, deflateRawSync, deflateSync, gzipSync, zstdCompressSync } from 'node:zlib'
 import { expect, test } from 'vitest'
 import { eventually } from '#test/support/eventually.ts'
 import { Head } from '../http/head.ts'
@@ -53,6 +53,23 @@ test('the memory of the source may be used again at once', async () => {
   wrapped.end(trailers())
   await eventually('the end', () => log.length > 0 || undefined)
   expect([receiver.text, log]).toEqual(['hello', ['end 1']])
+})
+
+test.each([
+  ['deflate', deflateSync('hello')],
+  ['deflate', deflateSync('hello', { level: 0, windowBits: 9 })],
+  ['deflate', deflateRawSync('hello')],
+  ['deflate', deflateRawSync('hello', { level: 0 })],
+  ['deflate', deflateRawSync('hello', { strategy: constants.Z_FIXED })],
+  ['gzip', gzipSync('hello')],
+  ['br', brotliCompressSync('hello')],
+  ['zstd', zstdCompressSync('hello')],
+])('%s that arrives byte by byte', async (coding, bytes) => {
+  const { receiver, wrapped, log, give } = setup(coding)
+  for (const byte of bytes) give(Buffer.from([byte]))
+  wrapped.end()
+  await eventually('the end', () => log.length > 0 || undefined)
+  expect([receiver.text, log]).toEqual(['hello', ['end ']])
 })
 
 test('the rest of a body whose source has ended passes when the sink has room again', async () => {
