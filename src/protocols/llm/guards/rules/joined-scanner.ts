@@ -43,6 +43,14 @@ interface Piece extends ScannedMatch {
   readonly source: Source
 }
 
+/** The beginning of a text that seemed to be over. Positions are those behind it. */
+interface OwnPart {
+  /** Shares of the matches that are found now. */
+  readonly shares: Match[]
+  /** Up to where it was settled when it seemed to be over. */
+  readonly settled: number
+}
+
 /**
  * Finds the matches in a text alone, and its shares of matches in texts that are read together with it. Matches that overlap are one. If one
  * would change a text that has left, the scanner has overrun.
@@ -63,10 +71,8 @@ export class JoinedScanner implements TextScanner {
   #reported = 0
   /** The open group continues a mask in the part of the text that has already left. */
   #goesOn = false
-  /** Shares of matches in that part; undefined: they have already been compared with its masks. */
-  #own: Match[] | undefined
-  /** Up to where it was settled when the text seemed to be over. */
-  readonly #ownSettled: number
+  /** What is known of that part; undefined: it has already been compared with its masks. */
+  #own: OwnPart | undefined
   #found: ScannedMatch[] = []
 
   constructor({ alone, isOwn, joined }: JoinedScannerOptions) {
@@ -74,8 +80,7 @@ export class JoinedScanner implements TextScanner {
     this.#isOwn = isOwn
     this.#joined = sources
     this.#sources = [sourceOf(alone), ...sources]
-    this.#own = isOwn ? [] : undefined
-    this.#ownSettled = alone.scanner.settled - alone.length
+    this.#own = isOwn ? { shares: [], settled: alone.scanner.settled - alone.length } : undefined
     this.#dropAgreeing()
   }
 
@@ -147,7 +152,7 @@ export class JoinedScanner implements TextScanner {
     fork.#groupEnd = this.#groupEnd
     fork.#reported = this.#reported
     fork.#goesOn = this.#goesOn
-    fork.#own = this.#own && [...this.#own]
+    fork.#own = this.#own && { ...this.#own, shares: [...this.#own.shares] }
     fork.#found = [...this.#found]
     return fork
   }
@@ -215,18 +220,20 @@ export class JoinedScanner implements TextScanner {
     for (const text of left) {
       const share = { start: Math.max(matchStart, text.start), end: Math.min(end, text.end) }
       if (share.start >= share.end) continue
-      if (this.#isOwn && text === left.at(-1)) this.#own?.push({ start: share.start - offset, end: share.end - offset })
+      if (this.#isOwn && text === left.at(-1))
+        this.#own?.shares.push({ start: share.start - offset, end: share.end - offset })
       else if (!text.masked.some((masked) => contains(masked, share))) this.#overran = true
     }
   }
 
   /** What was masked when the text seemed to be over must be what the search has found now. */
-  #compareOwn(found: readonly Match[]): void {
+  #compareOwn(own: OwnPart): void {
     this.#own = undefined
-    const shares = runAtOnce(mergeMatches(found, new Pace()))
-    const { left, offset } = this.#sources[0]!
+    const shares = runAtOnce(mergeMatches(own.shares, new Pace()))
+    // A search that has settled all of the part no longer has it.
+    const { left, offset } = this.#sources.find((source) => source.left.length > 0) ?? this.#sources[0]!
     const masked = (left.at(-1)?.masked ?? []).map(({ start, end }) => ({ start: start - offset, end: end - offset }))
-    const late = masked.filter(({ end }) => end > this.#ownSettled)
+    const late = masked.filter(({ end }) => end > own.settled)
     const isSame =
       late.length === 0
         ? shares.every((share) => masked.some((range) => contains(range, share)))
@@ -237,7 +244,7 @@ export class JoinedScanner implements TextScanner {
 
   #group(piece: Piece): void {
     const { source, start, end, continues } = piece
-    const isInside = continues ? source.isInGroup : start < this.#groupEnd
+    const isInside = start < this.#groupEnd || (continues && source.isInGroup)
     if (!isInside) {
       this.#report(this.#groupEnd)
       for (const each of this.#sources) each.isInGroup = false
