@@ -116,8 +116,6 @@ const REALTIME: readonly Accepted[] = [
   })),
 ]
 
-const KEEPS_TAIL = 'if (this.#tail.length > 16 * TAIL_LENGTH) this.#tail = this.#tail.slice(-TAIL_LENGTH - 1)'
-
 const DIVIDING: readonly Accepted[] = [
   {
     file: 'protocols/llm/providers/edit-messages-body.ts',
@@ -134,20 +132,11 @@ const DIVIDING: readonly Accepted[] = [
     ['if (unsettled.length === 0) return NONE', 'unsettled.length === 0', 'false'],
     ['if (edits.length === 0) return text', 'edits.length === 0', 'false'],
   ]),
-  ...entriesOf('stream/regex-checks', 'only memory: the tail, or what leaves it, is not used', [
-    ['this.#left.take()', 'this.#left.take()', ';'],
+  ...entriesOf('stream/regex-checks', 'only memory: what leaves the pipeline is not used', [
+    ['this.#json.take()', 'this.#json.take()', ';'],
   ]),
   ...entriesOf('stream/regex-checks', 'the same program: the text has one tag', [
-    ['this.#left.push(0, text)', '0', '(0 + 1)'],
-  ]),
-  ...entriesOf('stream/regex-checks', 'only memory: no more than the end of the tail is used', [
-    [KEEPS_TAIL, 'this.#tail.length > 16 * TAIL_LENGTH', 'true'],
-    [KEEPS_TAIL, 'this.#tail.length > 16 * TAIL_LENGTH', 'false'],
-    [KEEPS_TAIL, '>', '>='],
-    [KEEPS_TAIL, '>', '<='],
-    [KEEPS_TAIL, '16', '(16 + 1)'],
-    [KEEPS_TAIL, '*', '/'],
-    [KEEPS_TAIL, 'this.#tail = this.#tail.slice(-TAIL_LENGTH - 1)', ';'],
+    ['this.#json.push(0, this.#unsearched)', '0', '(0 + 1)'],
   ]),
   ...entriesOf('service-contents', 'only memory: the same texts in another list', [
     [
@@ -653,7 +642,7 @@ export const ACCEPTED_GUARDS: readonly Accepted[] = [
   },
   ...(
     [
-      ['regex-checks', 'const TAIL_LENGTH = 256', '256', '(256 + 1)', 'a matter of degree'],
+      ['regex-checks', 'const PART_LENGTH = 256', '256', '(256 + 1)', 'only speed: how much is searched at a time'],
       ...(['this.#isFinished', 'return'] as const).map(
         (original) =>
           [

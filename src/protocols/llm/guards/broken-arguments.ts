@@ -22,7 +22,7 @@ export class BrokenArguments extends GuardedText {
       isRefused = true
     }
     const stream = { refuse, noted() {} }
-    const options = { guard, isFixed: !this.canChange, stream, isBroken: true }
+    const options = { guard, isFixed: !this.canChange, stream }
     const passed = yield* this.#passThrough(
       (checked) => new RegexChecks(checked, options),
       pace,

@@ -4,8 +4,8 @@ import { mergeMatches } from './merge-matches.ts'
 
 /** A text that has left, of which a match may still be found. Positions are those of a scanner. */
 export interface LeftText extends Match {
-  /** What was masked of it, as far as it matters. */
-  readonly masked: readonly Match[]
+  /** What was masked of it, as far as it matters. Undefined: only a match that goes on behind it matters, because it is checked by other rules. */
+  readonly masked: readonly Match[] | undefined
 }
 
 /** How the search for one rule goes on behind a text. */
@@ -218,6 +218,10 @@ export class JoinedScanner implements TextScanner {
   /** A share in a text that has left must be masked in it. */
   #compareLeft({ left, matchStart, offset }: Source, end: number): void {
     for (const text of left) {
+      if (text.masked === undefined) {
+        if (matchStart < text.end && end > text.end) this.#overran = true
+        continue
+      }
       const share = { start: Math.max(matchStart, text.start), end: Math.min(end, text.end) }
       if (share.start >= share.end) continue
       if (this.#isOwn && text === left.at(-1))
@@ -277,7 +281,7 @@ function sourceOf({ scanner, length, left }: RuleChain): Source {
 
 /** Where a match begins that goes on at a position. */
 function startOfMask({ left }: Source, at: number): number {
-  const mask = left.at(-1)?.masked.find(({ start, end }) => start < at && end >= at)
+  const mask = left.at(-1)?.masked?.find(({ start, end }) => start < at && end >= at)
   return mask?.start ?? Math.max(0, at - 1)
 }
 
@@ -296,7 +300,8 @@ interface Behind {
 function chainOf({ offset, left }: Source, scanner: TextScanner, { length, masked, isOwn }: Behind): RuleChain {
   const end = offset + length
   if (scanner.settled >= end) return { scanner, length: end, left: [] }
-  const own = isOwn ? left.at(-1) : undefined
+  const last = left.at(-1)
+  const own = isOwn && last?.masked !== undefined ? last : undefined
   const before = own === undefined ? left : left.slice(0, -1)
   const moved = masked.map((range) => ({ start: range.start + offset, end: range.end + offset }))
   const text = { start: own?.start ?? offset, end, masked: joinAt(offset, own?.masked ?? [], moved) }

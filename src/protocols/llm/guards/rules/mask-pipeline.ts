@@ -186,13 +186,13 @@ export function chainsBehind(rules: readonly TextRule[], text: string, before = 
   const pipeline = new MaskPipeline(rules)
   if (before !== '') pipeline.skip(before)
   pipeline.push(0, text)
-  return chainsBehindLeft(pipeline)
+  return chainsBehindLeft(pipeline, [])
 }
 
-/** As `chainsBehind`, for a text that has been pushed. */
-export function chainsBehindLeft(pipeline: MaskPipeline): RuleChains {
+/** As `chainsBehind`, for a text that has been pushed. @param masked see `LeftText` */
+export function chainsBehindLeft(pipeline: MaskPipeline, masked: [] | undefined): RuleChains {
   pipeline.finish(true)
-  return pipeline.chains(-1).map((chain) => ({ ...chain, left: [{ start: 0, end: chain.length, masked: [] }] }))
+  return pipeline.chains(-1).map((chain) => ({ ...chain, left: [{ start: 0, end: chain.length, masked }] }))
 }
 
 /** The first rules of a pipeline for which it is known where no match begins. */

@@ -66,7 +66,7 @@ test('each string is checked by itself, and each delta leaves as soon as it can'
   push('{"a":')
   expect(take()).toEqual(['fixed string', 'check a', 'fixed string ends', 'left {"a":', '1: {"a":'])
   push('"b\\u0063')
-  expect(take()).toEqual(['string', 'check bc', 'left "b\\u0063', '2: "b\\u0063'])
+  expect(take()).toEqual(['string', 'check b', 'check c', 'left "b\\u0063', '2: "b\\u0063'])
   push('', 'd"', '}')
   expect(take()).toEqual(['left ', '3: ', 'check d', 'string ends', 'left d"', '4: d"', 'left }', '5: }'])
   stage.finish()
@@ -78,11 +78,11 @@ test.each<[texts: string[], passed: string[]]>([
   [['{"a":"a secret","b":["secret","c"]}'], ['{"a":"a \\"","b":["\\"","c"]}']],
   [
     ['["x\\u00', '65 secret'],
-    ['["x', 'e \\"'],
+    ['["x\\u00', '65 \\"'],
   ],
   [
     ['["x\\u', '00', '65 secret"]'],
-    ['["x', '', 'e \\""]'],
+    ['["x\\u', '00', '65 \\""]'],
   ],
   [
     ['[1', '2', ',"secret"]'],

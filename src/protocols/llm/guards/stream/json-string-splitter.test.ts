@@ -11,18 +11,16 @@ function split(pieces: readonly string[]) {
   const strings: string[] = []
   let [settled, base, ended] = [0, 0, 0]
   for (const piece of pieces) {
-    /** Of the end of the text before that waits. */
-    let waiting = text.slice(settled, base)
     const to = splitter.push(piece, (part) => {
       if (part.kind === 'begin') {
         strings.push(part.isKey ? 'k:' : 'v:')
-        waiting = ''
+        settled = base
       } else if (part.kind === 'inside') {
-        const from = waiting === '' ? base + part.start : settled
+        // The end of the text before may have waited.
+        const from = settled < base ? settled : base + part.start
         settled = base + part.end
         expect(part.text).toBe(JSON.parse(`"${text.slice(from, settled)}"`))
         expect(part.text).not.toBe('')
-        waiting = ''
         strings.push(strings.pop()! + part.text)
       } else ended++
     })
@@ -60,6 +58,20 @@ test.each<[json: string, strings: string[]]>([
 ])('%s is split alike wherever it is cut', (json, strings) => {
   const whole = { strings, settled: json.length, isBroken: false, hasBegun: true, ended: strings.length }
   expect(everySplit(json)).toEqual(whole)
+})
+
+test.each<[string: string, parts: string[]]>([
+  ['"ab é🙂"', ['ab é🙂']],
+  [String.raw`"ab\/c\n\u0064e"`, ['ab', '/', 'c', '\n', 'd', 'e']],
+  [String.raw`"a\ud83d\ude42b"`, ['a', '🙂', 'b']],
+  [String.raw`"\ud83d\ud83d\ude42\ude42"`, ['\ud83d', '🙂', '\ude42']],
+  ['"\ud83d\\ude42\\ud83d\ude42"', ['🙂', '🙂']],
+])('each escape in %s is a part', (string, parts) => {
+  const found: string[] = []
+  new JsonStringSplitter().push(string, (part) => {
+    if (part.kind === 'inside') found.push(part.text)
+  })
+  expect(found).toEqual(parts)
 })
 
 test.each([

@@ -71,10 +71,16 @@ const FIRST_STATES = NEXT_STATES.get('')!
 const WHOLE: ReadonlySet<string> = new Set(['0', '1', '0.0', '0e0', 'true', 'false', 'null'])
 
 // Characters as they are written in a string (RFC 8259, 7). The first half of a surrogate pair waits for what follows it.
-const CHARACTER = String.raw`[ !#-[\]-\ud7ff\udc00-\uffff]+|\\["\\/bfnrt]|\\u(?![dD][89abAB])[\da-fA-F]{4}`
-const HALF = String.raw`[\ud800-\udbff]|\\u[dD][89abAB][\da-fA-F]{2}`
-const WRITTEN = new RegExp(`(?:${CHARACTER}|(?:${HALF})(?=${CHARACTER}|${HALF}|"))*`, 'y')
-const INCOMPLETE = new RegExp(String.raw`^(?:${HALF})?(?:\\(?:u[\da-fA-F]{0,3})?)?$`)
+const PLAIN = String.raw`[ !#-[\]-\ud7ff\udc00-\uffff]`
+const LOW = String.raw`[\udc00-\udfff]|\\u[dD][c-fC-F][\da-fA-F]{2}`
+const HIGH = String.raw`[\ud800-\udbff]|\\u[dD][89abAB][\da-fA-F]{2}`
+const ESCAPE = String.raw`\\["\\/bfnrt]|\\u(?![dD][89abAB])[\da-fA-F]{4}`
+/** Characters without an escape, or one that is escaped: if it is masked, the others stay as they are written. */
+const PIECE = new RegExp(
+  String.raw`(?:${PLAIN}|[\ud800-\udbff][\udc00-\udfff])+|${ESCAPE}|(?:${HIGH})(?:${LOW}|(?=${PLAIN}|${ESCAPE}|${HIGH}|"))`,
+  'y',
+)
+const INCOMPLETE = new RegExp(String.raw`^(?:${HIGH})?(?:\\(?:u[\da-fA-F]{0,3})?)?$`)
 
 /**
  * Finds the strings in the JSON text of arguments, which arrives in pieces. An incomplete character of a string, number or literal waits for the next piece, and so
@@ -180,25 +186,33 @@ export class JsonStringSplitter {
 
   /** @returns up to where the text is settled */
   #readString(text: string, at: number, take: (part: JsonPart) => void): number {
+    const offset = at - this.#half.length
     const written = this.#half + text.slice(at)
-    WRITTEN.lastIndex = 0
-    WRITTEN.test(written)
-    const length = WRITTEN.lastIndex
-    const end = at - this.#half.length + length
     this.#half = ''
-    // It ends before the pushed text if it is a half of a character that no other half follows.
-    if (length > 0) take({ kind: 'inside', text: decode(written.slice(0, length)), start: at, end })
+    let length = 0
+    for (let end = endOfPiece(written, 0); end > length; end = endOfPiece(written, end)) {
+      const start = Math.max(at, offset + length)
+      // It ends before the pushed text if it is a half of a character that no other half follows.
+      take({ kind: 'inside', text: decode(written.slice(length, end)), start, end: offset + end })
+      length = end
+    }
     if (written[length] === '"') {
       this.#isInside = false
       this.#expected = this.#expectsKey ? 'colon' : 'end'
       take({ kind: 'end' })
-      return end + 1
+      return offset + length + 1
     }
     const rest = written.slice(length)
     if (INCOMPLETE.test(rest)) this.#half = rest
     else this.#isBroken = true
-    return Math.max(0, end)
+    return Math.max(0, offset + length)
   }
+}
+
+/** Where the piece ends that begins at a position; that position if there is none. */
+function endOfPiece(written: string, start: number): number {
+  PIECE.lastIndex = start
+  return PIECE.test(written) ? PIECE.lastIndex : start
 }
 
 function decode(written: string): string {

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
 import { type Refusal, reject } from '#exchange/outcome.ts'
+import { seededRandom } from '#test/support/seeded-random.ts'
 import type { RegexGuard } from '../guard.ts'
 import { compileRules } from '../rules/compile-rules.ts'
 import { ArgumentsStage } from './arguments-stage.ts'
@@ -8,11 +9,10 @@ import { RegexChecks } from './regex-checks.ts'
 interface Options {
   readonly matches: readonly string[]
   readonly isFixed?: boolean
-  readonly isBroken?: boolean
 }
 
 /** Checks arguments, and those that come after their end, if they have several ends. @returns what leaves of each, or where they are refused */
-function check(parts: readonly (readonly string[])[], { matches, isFixed = false, isBroken = false }: Options) {
+function check(parts: readonly (readonly string[])[], { matches, isFixed = false }: Options) {
   const refused: Refusal[] = []
   const refusal = reject('prompt-guard-rejected')
   const rules = compileRules({ matches }, () => {})
@@ -33,7 +33,7 @@ function check(parts: readonly (readonly string[])[], { matches, isFixed = false
           isOver = true
         },
       },
-      (checked) => new RegexChecks(checked, { guard, isFixed, stream, isBroken, mayGoOn: parts.length > 1 }, before),
+      (checked) => new RegexChecks(checked, { guard, isFixed, stream, mayGoOn: parts.length > 1 }, before),
       begun,
     )
     for (const text of part) {
@@ -76,50 +76,56 @@ test.each<[options: Options, texts: string[], outcome: string]>([
   expect(check([[...texts.join('')]], options)).toBe(outcome)
 })
 
+test.each<[matches: string[], text: string, outcome: string]>([
+  // The match is certain, and could be over, before the text is no JSON.
+  [['(?s)c.{0,40}"'], '"ca"-" ', 'refused'],
+  [['c+'], '["cc" ccd', '["<masked>" <masked>d'],
+  // It is over where the text is no JSON, whether another character follows or not.
+  [['"1+'], '["","1","a":11', '["","1","a":11'],
+  [['1"(?:x y)?'], '["1"x z', '["1"x z'],
+  [['1"(?:x y)?'], '["1"x y', 'refused'],
+  [['a1",?.?'], '["a1",x', 'refused'],
+  // What is masked of a string does not change how the rest of it is written.
+  [['b', '\\\\/'], '["a\\/b" \\/', '["a\\/<masked>" <masked>'],
+  [['b', 'a.*x'], '["a\\/b" x', 'refused'],
+  [['b', '(?s)a.{6,9}x'], '["a\\u0041b",x', 'refused'],
+  [['b', '/', 'a.{2}<m'], '["a\\/b\\/" x', '["a<masked><masked><masked>" x'],
+])('under %j, %j becomes %j in whatever pieces it comes', (matches, text, outcome) => {
+  for (let longest = 1; longest <= text.length; longest++) {
+    for (let seed = 0; seed < 4; seed++) {
+      const found = check([seededRandom(seed).pieces(text, longest)], { matches })
+      expect(found.startsWith('refused') ? 'refused' : found).toBe(outcome)
+    }
+  }
+})
+
 /** A match that begins where `length` characters of JSON have left. */
 const SPAN: Options = { matches: ['x(?s:.)*secret'] }
 const jsonBefore = (length: number) => `["x${' '.repeat(length - 3)}",`
 
-test.each([6, 100, 256, 257, 5000])('what is no JSON is checked with 256 of %d characters before it', (length) => {
+test.each([6, 100, 256, 257, 5000])('what is no JSON is checked with %d characters before it', (length) => {
   const before = jsonBefore(length)
-  const isShort = length <= 256
-  for (const texts of [[before, 'secret'], [`${before}secret`], [...before, 'secret']]) {
-    const outcome = check([texts], SPAN)
-    if (isShort) expect(outcome).toMatch(/^refused at .*secret$/)
-    else expect(outcome).toBe(`${before}secret`)
-    // Whole answers keep all of it.
-    expect(check([texts], { ...SPAN, isBroken: true })).toMatch(/^refused/)
+  for (const texts of [[before, 'secret'], [`${before}secret`], [...before, 'secret'], [before, ...'secret']]) {
+    expect(check([texts], SPAN)).toMatch(/^refused at (?:.*t|the end)$/)
+    expect(check([texts], { matches: ['secret'] })).toBe(`${before}<masked>`)
   }
 })
 
 test.each([
-  ['^x', false, false],
-  ['\\Ax', false, false],
-  // A word begins before the last 256 characters.
-  ['\\bx', false, true],
-  ['\\Bx', true, true],
-  ['x', true, true],
-])(
-  'the end of long JSON is not its beginning: %s matches there: %s; in all of it: %s',
-  (begin, matches, matchesAll) => {
-    const options = { matches: [`${begin}(?s:.)*secret`] }
-    for (const json of [`["${'x'.repeat(5000)}",`, `["x${' '.repeat(300)}yx${'y'.repeat(253)}",`]) {
-      for (const texts of [
-        [json, 'secret'],
-        [...json, 'secret'],
-      ]) {
-        expect(check([texts], options).startsWith('refused')).toBe(matches)
-        expect(check([texts], { ...options, isBroken: true }).startsWith('refused')).toBe(matchesAll)
-      }
+  ['^x', false],
+  ['\\Ax', false],
+  ['\\bx', true],
+  ['\\Bx', true],
+  ['x', true],
+])('what is before it is a text: %s matches there: %s', (begin, matches) => {
+  const options = { matches: [`${begin}(?s:.)*secret`] }
+  for (const json of [`["${'x'.repeat(5000)}",`, `["x${' '.repeat(300)}yx${'y'.repeat(253)}",`]) {
+    for (const texts of [
+      [json, 'secret'],
+      [...json, 'secret'],
+    ]) {
+      expect(check([texts], options).startsWith('refused')).toBe(matches)
     }
-  },
-)
-
-test('what is no JSON is checked by the end of long JSON', () => {
-  for (const isBroken of [false, true]) {
-    const texts = [`["${'y'.repeat(5000)}",`, '"x",', '"', 'z', '",', 'secret']
-    expect(check([texts], { ...SPAN, isBroken })).toBe('refused at secret')
-    expect(check([texts], { ...SPAN, matches: ['secret'], isBroken })).toBe(`${texts.slice(0, -1).join('')}<masked>`)
   }
 })
 

@@ -1,26 +1,23 @@
 import { refuseByRules } from '../rule-names.ts'
-import { chainsBehind, chainsBehindLeft, MaskPipeline, type RuleChains } from '../rules/mask-pipeline.ts'
+import { chainsBehindLeft, MaskPipeline, type RuleChains } from '../rules/mask-pipeline.ts'
 import type { ArgumentChecks, ArgumentPiece } from './arguments-stage.ts'
 import { HAS_LEFT, RegexStage, type RegexStageOptions } from './regex-stage.ts'
 import type { TextOutput, TextStage } from './text-stage.ts'
 
-/** The invalid remainder is checked together with this much of the text that has left before it, in UTF-16 units. */
-const TAIL_LENGTH = 256
+/** JSON that has left is searched in parts of at least so many UTF-16 units: most arguments are shorter, and never turn out to be no JSON. */
+const PART_LENGTH = 256
 
-export interface RegexChecksOptions extends Omit<RegexStageOptions, 'own' | 'neighbours'> {
-  /** The text turns out to be no JSON: it is checked from there on with all that is before, instead of the end of it. */
-  readonly isBroken?: boolean
-}
+export type RegexChecksOptions = Omit<RegexStageOptions, 'own' | 'neighbours'>
 
 /** The patterns of a guard on each string of arguments, and on what is no JSON. A match that begins before that cannot be masked. */
 export class RegexChecks<Tag> implements ArgumentChecks<Tag> {
   readonly #out: TextOutput<ArgumentPiece<Tag>>
   readonly #finish: () => void
   readonly #options: RegexChecksOptions
-  /** The end of what has left. */
-  #tail = ''
-  /** What has left, if it is broken. */
-  #left: MaskPipeline | undefined
+  /** The JSON that has left, as one text. */
+  readonly #json: MaskPipeline
+  /** The end of it, which has not been searched. */
+  #unsearched = ''
   /** Of the last string. */
   #string: RegexStage<unknown> | undefined
   /** Of what is no JSON. */
@@ -39,13 +36,13 @@ export class RegexChecks<Tag> implements ArgumentChecks<Tag> {
     }
     this.#finish = () => out.finish()
     this.#options = options
+    this.#json = begun === undefined ? new MaskPipeline(options.guard.rules) : begun.#json
     if (begun !== undefined) {
-      this.#tail = begun.#tail
+      this.#unsearched = begun.#unsearched
       this.#string = begun.#string
       this.#plain = begun.#plain
       this.#isPlainMasked = begun.#isPlainMasked
     }
-    if (options.isBroken === true) this.#left = new MaskPipeline(options.guard.rules)
   }
 
   string(isFixed: boolean, goesOn: boolean): TextStage<ArgumentPiece<Tag>> {
@@ -73,13 +70,8 @@ export class RegexChecks<Tag> implements ArgumentChecks<Tag> {
       stream.refuse(refuseByRules(guard, [], HAS_LEFT))
       return false
     }
-    if (this.#left !== undefined) {
-      this.#left.push(0, text)
-      this.#left.take()
-    } else {
-      this.#tail += text
-      if (this.#tail.length > 16 * TAIL_LENGTH) this.#tail = this.#tail.slice(-TAIL_LENGTH - 1)
-    }
+    this.#unsearched += text
+    if (this.#unsearched.length >= PART_LENGTH) this.#search()
     return true
   }
 
@@ -87,11 +79,15 @@ export class RegexChecks<Tag> implements ArgumentChecks<Tag> {
     this.#finish()
   }
 
+  #search(): void {
+    this.#json.push(0, this.#unsearched)
+    this.#json.take()
+    this.#unsearched = ''
+  }
+
   #chainsBehind(before: string): RuleChains {
     this.left(before)
-    if (this.#left !== undefined) return chainsBehindLeft(this.#left)
-    // The unit before the end that is checked decides whether that begins a word, a line or the text.
-    const start = Math.max(0, this.#tail.length - TAIL_LENGTH)
-    return chainsBehind(this.#options.guard.rules, this.#tail.slice(start), this.#tail.charAt(start - 1))
+    this.#search()
+    return chainsBehindLeft(this.#json, undefined)
   }
 }
