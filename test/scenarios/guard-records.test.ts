@@ -174,9 +174,9 @@ test('a rejection names its guard in both formats of the log, and in its record'
 })
 
 test('a stream that a guard ends after its head names the guard', async () => {
-  for (const [verdict, status, kind] of [
-    ['Reject', 200, 'rejected'],
-    ['Fail', 200, 'failed'],
+  for (const [verdict, code, error] of [
+    ['Reject', 'prompt-guard-rejected', 'rejected by a prompt guard: response guard 1: webhook rejected'],
+    ['Fail', 'prompt-guard-failed', 'prompt guard failed: response guard 1: webhook: the service answered 500'],
   ] as const) {
     judge.answer = ({ body }, response) => {
       if (!JSON.stringify(body).includes('bad words')) return answerJson(response, { action: {} })
@@ -187,14 +187,18 @@ test('a stream that a guard ends after its head names the guard', async () => {
     const before = linesAbout('json', 'answers').length
     expect(await ask('json', 'answers', 'hello', true)).toContain('guardrail_intervention')
     const line = await eventually('the line is written', async () => linesAbout('json', 'answers')[before])
-    expect(JSON.parse(line), kind).toMatchObject({
-      'http.status': status,
+    const [record] = await recordsOf('json', 'answers')
+    expect(JSON.parse(line)).toMatchObject({
+      'http.status': 200,
       'guardrail.phase': 'response',
       'guardrail.kind': 'webhook',
       'guardrail.index': 1,
       reason: 'Guardrail',
+      code,
+      error,
+      decision: record.id,
     })
-    const [record] = await recordsOf('json', 'answers')
+    expect(record).toMatchObject({ code, status: 200 })
     expect(record.guardChecks.at(-2)).toMatchObject({ kind: 'webhook', index: 1, verdict })
     expect(record.decidedBy).toMatchObject(guardAt('answers', 'response[1]'))
   }

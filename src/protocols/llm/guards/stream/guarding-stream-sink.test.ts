@@ -602,7 +602,9 @@ test('a rejection ends the stream once, although the provider has ended it: the 
   expect(out.text).toBe(
     'data: {"error":{"message":"no","type":"permission_error","param":null,"code":"guardrail_intervention"}}\n\n',
   )
-  expect([out.ended, held(), exchange.reason, exchange.refusalDetail]).toEqual([1, 0, 'Guardrail', refused.detail])
+  expect([out.ended, held()]).toEqual([1, 0])
+  const { reason, refusal: code, refusalDetail } = exchange
+  expect([reason, code, refusalDetail]).toEqual(['Guardrail', 'prompt-guard-rejected', refused.detail])
   expect(exchange.guardChecks).toMatchObject([
     { index: 0, verdict: 'Reject' },
     { index: 0, kind: 'regex', verdict: 'Allow' },
@@ -611,7 +613,7 @@ test('a rejection ends the stream once, although the provider has ended it: the 
 
 test.each<[guards: readonly Guard[], check: object]>([
   [[SECRET, OTHER], { kind: 'regex', verdict: 'Fail', length: 3 }],
-  [[service().guard], { kind: 'webhook', verdict: 'Fail', length: 0, detail: 'event 1 of the stream is not JSON' }],
+  [[service().guard], { kind: 'webhook', verdict: 'Fail', length: 0 }],
 ])('what cannot be checked is a failure of the first guard', (guards, check) => {
   const { out, told, exchange, send } = sinkWith(guards)
   send(`${chunk({ content: 'hi ' })}data: {\n\n`)
@@ -620,7 +622,8 @@ test.each<[guards: readonly Guard[], check: object]>([
     detail: `response guard 0: ${guards[0]!.kind}: event 1 of the stream is not JSON`,
   })
   expect(out.text).toContain('prompt guard failed')
-  expect(exchange.guardChecks![0]).toMatchObject(check)
+  expect(exchange.guardChecks![0]).toMatchObject({ ...check, detail: 'event 1 of the stream is not JSON' })
+  expect(exchange.refusal).toBe('prompt-guard-failed')
 })
 
 test('an event over the limit ends the stream', () => {

@@ -445,7 +445,7 @@ export class GuardingStreamSink extends HoldingSink {
   #fail(detail: string): void {
     const { guards, exchange } = this.#options
     const guard = guards[0]!
-    if (guard.kind === 'regex') this.#rules.noteFailure(guard)
+    if (guard.kind === 'regex') this.#rules.noteFailure(guard, detail)
     else noteCheck(exchange, guard, exchange.context.monotonic(), { verdict: 'Fail', length: 0, detail })
     this.#refuse(failGuard(guard, detail))
   }
@@ -465,6 +465,7 @@ export class GuardingStreamSink extends HoldingSink {
     this.#noteRules()
     this.#stop()
     exchange.reason = 'Guardrail'
+    exchange.refusal = refusal.code
     exchange.refusalDetail = refusal.detail
     exchange.decidedBy = refusal.decidedBy
     const event = encode(formatGuardEvent(format, refusal, this.#events))

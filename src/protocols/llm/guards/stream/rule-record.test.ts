@@ -44,12 +44,12 @@ test.each<[found: Found[], verdict: string, rule: string | undefined, detail: st
     'matches[1]',
     'why 0',
   ],
-  [[['Mask', 0], 'Fail', ['Mask', 2], ['Reject', 1]], 'Fail', undefined, undefined],
-  [['Fail'], 'Fail', undefined, undefined],
+  [[['Mask', 0], 'Fail', ['Mask', 2], ['Reject', 1]], 'Fail', undefined, 'failure 1'],
+  [['Fail'], 'Fail', undefined, 'failure 0'],
 ])('after %j: %s', (found, verdict, rule, detail) => {
   const record = new RuleRecord()
   for (const [at, each] of found.entries()) {
-    if (each === 'Fail') record.noteFailure(guard)
+    if (each === 'Fail') record.noteFailure(guard, `failure ${at}`)
     else {
       const [kind, ...indexes] = each
       record.note(

@@ -26,8 +26,8 @@ export class RuleRecord {
   }
 
   /** The guard cannot check the rest. */
-  noteFailure(guard: RegexGuard): void {
-    this.#found.set(guard, { ...NOTHING, verdict: 'Fail' })
+  noteFailure(guard: RegexGuard, detail: string): void {
+    this.#found.set(guard, { ...NOTHING, verdict: 'Fail', detail })
   }
 
   /** @param length of all texts */
