@@ -1,10 +1,14 @@
 import { parseByteSize } from '#base/byte-size.ts'
 import { parseDuration } from '#base/duration.ts'
 import { parseIpAddress } from '#base/ip-address.ts'
+
+/** A command that asks the admin server of a running gateway. */
+type AskingCommand = 'tail' | 'why' | 'status' | 'top' | 'profile' | 'mcp sessions'
+
 /** An environment variable that commands read. */
 export interface ProcessVariable {
   readonly meaning: string
-  readonly commands: readonly ('run' | 'lint' | 'explain' | 'version' | 'idp setup')[]
+  readonly commands: readonly ('run' | 'lint' | 'explain' | 'version' | 'idp setup' | AskingCommand)[]
   /** The form of its value; unset: any text, or a form that its reader checks. */
   readonly form?: VariableForm
 }
@@ -64,8 +68,9 @@ export const VARIABLES = {
   },
   GATEWRIGHT_ACCESS_LOG: { meaning: 'file of the access log; the default is standard output', commands: ['run'] },
   GATEWRIGHT_ADMIN_ADDR: {
-    meaning: 'address of the admin server, a loopback address; the default is 127.0.0.1:15000',
-    commands: ['run'],
+    meaning:
+      'address of the admin server, a loopback address; the default is 127.0.0.1:15000. Commands that ask a running gateway ask there; --admin takes precedence',
+    commands: ['run', 'tail', 'why', 'status', 'top', 'profile', 'mcp sessions'],
     form: ADDRESS,
   },
   GATEWRIGHT_STATS_ADDR: {

@@ -1,4 +1,7 @@
 import { ADMIN, SERVER_FIELD } from '#admin/server-field.ts'
+import { hostAndPort } from '#api/process-variables.ts'
+import { hostPort } from '#base/host-port.ts'
+import { readVariable } from './environment.ts'
 import { EXIT, type ExitCode } from './exit-code.ts'
 import { complain } from './output.ts'
 import { UsageError } from './usage-error.ts'
@@ -32,11 +35,11 @@ export interface Question {
 
 /**
  * Asks the admin server of a running gateway. Tells why it cannot.
- * @param admin URL of the server
+ * @param admin URL of the server; undefined: that of the environment
  * @throws UsageError if it is no URL
  */
 export async function askAdmin(
-  admin: string,
+  admin: string | undefined,
   path: string,
   { parameters = {}, timeoutMs = TIMEOUT_MS, tell = complain }: Question = {},
 ): Promise<AdminAnswer | Failed> {
@@ -47,7 +50,7 @@ export async function askAdmin(
     if ('exitCode' in response) return response
     const text = await response.text().catch(() => undefined)
     if (text !== undefined) return { text, headers: response.headers }
-    tell(`the answer of ${admin} broke off`)
+    tell(`the answer of ${new URL(response.url).origin} broke off`)
     return { exitCode: EXIT.findings }
   } finally {
     clearTimeout(timer)
@@ -56,7 +59,7 @@ export async function askAdmin(
 
 /** Opens a stream of the admin server of a running gateway, as `askAdmin` asks it. */
 export async function openAdminStream(
-  admin: string,
+  admin: string | undefined,
   path: string,
   { parameters = {}, tell = complain }: Question,
 ): Promise<Response | Failed> {
@@ -69,24 +72,36 @@ export async function openAdminStream(
   }
 }
 
+/** Where the admin server is, and the setting that says so. */
+function adminServer(admin: string | undefined): { readonly base: URL; readonly setting: string } {
+  const variable = 'GATEWRIGHT_ADMIN_ADDR'
+  const address = admin === undefined ? readVariable(process.env, variable) : undefined
+  if (address !== undefined) {
+    const { host, port } = hostAndPort(address)
+    return { base: new URL(`http://${hostPort(host, Number(port))}`), setting: variable }
+  }
+  const base = URL.parse(admin ?? 'http://127.0.0.1:15000')
+  if (base?.protocol !== 'http:') throw new UsageError(`--admin ${admin} is not a URL with scheme http`)
+  return { base, setting: '--admin' }
+}
+
 /** @returns a response of an admin server with a status of success */
 async function send(
-  admin: string,
+  admin: string | undefined,
   path: string,
   { parameters, tell }: Required<Pick<Question, 'parameters' | 'tell'>>,
   signal: AbortSignal,
 ): Promise<Response | Failed> {
-  const base = URL.parse(admin)
-  if (base?.protocol !== 'http:') throw new UsageError(`--admin ${admin} is not a URL with scheme http`)
+  const { base, setting } = adminServer(admin)
   const url = new URL(path, base)
   for (const [name, value] of Object.entries(parameters)) if (value !== undefined) url.searchParams.set(name, value)
   const response = await fetch(url, { signal, redirect: 'manual' }).catch(() => undefined)
   if (response === undefined) {
-    tell(`no gateway responds at ${base.href}; --admin is the address of its admin server`)
+    tell(`no gateway responds at ${base.href}; ${setting} is the address of its admin server`)
     return { exitCode: EXIT.findings }
   }
   if (response.headers.get(SERVER_FIELD) !== ADMIN) {
-    tell(`${base.href} is not the admin server of a gateway; --admin is the address of its admin server`)
+    tell(`${base.href} is not the admin server of a gateway; ${setting} is the address of its admin server`)
     return { exitCode: EXIT.findings }
   }
   if (response.ok) return response

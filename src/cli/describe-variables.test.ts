@@ -10,6 +10,8 @@ test.each([
   ['explain', ['SESSION_KEY', 'GATEWRIGHT_SESSION_KEY_PREVIOUS']],
   ['version', ['GATEWRIGHT_TRANSPORT']],
   ['idp setup', ['GATEWRIGHT_IDP_ADMIN_PASSWORD']],
+  ['why', ['GATEWRIGHT_ADMIN_ADDR']],
+  ['mcp sessions', ['GATEWRIGHT_ADMIN_ADDR']],
 ] as const)('the variables of %s', (command, names) => {
   expect(namesFor(command)).toEqual(names)
 })

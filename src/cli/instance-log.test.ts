@@ -165,9 +165,10 @@ test('a listener is logged when it is new, fails, or serves again', () => {
 
 test('after the start every plan is logged; before, only the listeners', () => {
   const { saying, jsonOf } = logs()
+  const first = (log: InstanceLog) => log.applied(1, [])
   const applied = (log: InstanceLog) => log.applied(2, [])
   const started = (log: InstanceLog) => log.started(instance())
-  expect(saying(applied)).toEqual([])
+  expect(saying(first)).toEqual([])
   expect(saying(started)).toEqual(['info ready admin=http://[::1]:1 metrics.port=2 readiness.port=3'])
   expect(saying(applied)).toEqual(['info plan in force version=2'])
   expect(jsonOf(started)).toEqual([
@@ -175,6 +176,15 @@ test('after the start every plan is logged; before, only the listeners', () => {
   ])
   expect(jsonOf(applied)).toEqual([{ level: 'info', message: 'plan in force', version: 2 }])
   expect(logs('debug').saying(applied)).toEqual(['debug plan in force version=2'])
+})
+
+test('a plan is logged once, however often the workers tell of it', () => {
+  const { saying } = logs()
+  const applied = (version: number) => saying((log) => log.applied(version, []))
+  saying((log) => log.started(instance()))
+  expect(applied(2)).toEqual(['info plan in force version=2'])
+  expect(applied(2)).toEqual([])
+  expect(applied(3)).toEqual(['info plan in force version=3'])
 })
 
 test('a gateway that serves nothing is not called ready, and every change is logged', () => {
@@ -411,6 +421,7 @@ const MESSAGES_IN = [
   'src/cli/run.ts',
   'src/workers/proxy-worker.ts',
   'src/workers/run-proxy-worker.ts',
+  'src/workers/report-circuit.ts',
   'src/workers/report-eviction.ts',
   'src/workers/worker-pool.ts',
   'src/apiserver/api-service.ts',

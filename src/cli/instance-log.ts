@@ -31,6 +31,8 @@ export class InstanceLog implements InstanceEvents {
   /** The problem of each listener, by name and URL. */
   #bound = new Map<string, string | undefined>()
   #running = false
+  /** Of the last plan in force that was told: workers tell of it again when a socket has changed, or one of them is replaced. */
+  #planVersion = 0
   /** Why the gateway was not ready when this was logged last; empty: it was. */
   #notReady = ''
   /** Workers that cannot write the access log. */
@@ -133,6 +135,8 @@ export class InstanceLog implements InstanceEvents {
           cause: problem,
         })
     }
+    if (version === this.#planVersion) return
+    this.#planVersion = version
     this.#log.log('instance', this.#running ? 'info' : 'debug', 'plan in force', { version })
   }
 

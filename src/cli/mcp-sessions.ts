@@ -9,8 +9,8 @@ import type { ExitCode } from './exit-code.ts'
 import { print } from './output.ts'
 
 export interface SessionsFlags {
-  /** URL of the admin server. */
-  readonly admin: string
+  /** URL of the admin server; the default is that of the environment. */
+  readonly admin?: string | undefined
   readonly backend?: string
   readonly output?: string
 }

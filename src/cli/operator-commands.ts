@@ -1,9 +1,10 @@
 import { type Command, Option } from 'commander'
+import { describeVariables } from './describe-variables.ts'
 import type { ExitCode } from './exit-code.ts'
 
 /** Of commands that ask a running gateway. */
 export const adminOption = () =>
-  new Option('--admin <url>', 'address of its admin server').default('http://127.0.0.1:15000')
+  new Option('--admin <url>', 'address of its admin server (default: the variable, or http://127.0.0.1:15000)')
 
 /** Adds the commands that ask a running gateway at its admin port. */
 export function addOperatorCommands(program: Command, end: (code: ExitCode) => void): void {
@@ -20,6 +21,7 @@ export function addOperatorCommands(program: Command, end: (code: ExitCode) => v
     .option('--consumer <name>', 'only of this client: subject of its token, entry of its API key, or user name')
     .option('--model <name>', 'only with this LLM, asked for or answering')
     .option('-o, --output <format>', 'text (the default) or json (one record a line)')
+    .addHelpText('after', describeVariables('tail'))
     .action(async (options) => {
       const { tail } = await import('./decisions/tail.ts')
       end(await tail(options))
@@ -32,6 +34,7 @@ export function addOperatorCommands(program: Command, end: (code: ExitCode) => v
     .argument('<id>', 'id of the decision: from tail, the log, or the response header gatewright-decision')
     .addOption(adminOption())
     .option('-o, --output <format>', 'text (the default) or json')
+    .addHelpText('after', describeVariables('why'))
     .action(async (id, options) => {
       const { why } = await import('./decisions/why.ts')
       end(await why(id, options))
@@ -43,6 +46,7 @@ export function addOperatorCommands(program: Command, end: (code: ExitCode) => v
     )
     .addOption(adminOption())
     .option('-o, --output <format>', 'text (the default) or json')
+    .addHelpText('after', describeVariables('status'))
     .action(async (options) => {
       const { status } = await import('./status/status.ts')
       end(await status(options))
@@ -54,6 +58,7 @@ export function addOperatorCommands(program: Command, end: (code: ExitCode) => v
     .option('--interval <seconds>', 'time between two measurements', '2')
     .option('--once', 'measure once, and end')
     .option('-o, --output <format>', 'text (the default) or json (one measurement a line)')
+    .addHelpText('after', describeVariables('top'))
     .action(async (options) => {
       const { top } = await import('./top/top.ts')
       end(await top(options))
@@ -68,6 +73,7 @@ export function addOperatorCommands(program: Command, end: (code: ExitCode) => v
     .option('--seconds <n>', 'how long, at most 60', '10')
     .option('--out <file>', 'file to write (default: <worker>.cpuprofile or <worker>.heapprofile)')
     .addOption(adminOption())
+    .addHelpText('after', describeVariables('profile'))
     .action(async (kind, options) => {
       const { profile } = await import('./profile.ts')
       end(await profile(kind, options))

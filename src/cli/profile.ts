@@ -5,8 +5,8 @@ import { complain, print } from './output.ts'
 import { UsageError } from './usage-error.ts'
 
 export interface ProfileFlags {
-  /** URL of the admin server. */
-  readonly admin: string
+  /** URL of the admin server; the default is that of the environment. */
+  readonly admin?: string | undefined
   readonly worker?: string
   readonly seconds: string
   readonly out?: string

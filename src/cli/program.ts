@@ -185,6 +185,7 @@ function buildProgram(end: (code: ExitCode) => void, around: Surroundings | unde
     .addOption(admin())
     .option('--backend <key>', 'only sessions at this backend, such as ProxyBackend/default/tools')
     .option('-o, --output <format>', 'text (the default) or json')
+    .addHelpText('after', describeVariables('mcp sessions'))
     .action(async (options) => {
       const { mcpSessions } = await import('./mcp-sessions.ts')
       end(await mcpSessions(options))

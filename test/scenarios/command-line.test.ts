@@ -52,6 +52,7 @@ test.each(['version', '--version', '-V'])('%s', async (word) => {
 test.each([
   ['run', ['GATEWRIGHT_LOG_FORMAT', 'GATEWRIGHT_ACCESS_LOG', 'SESSION_KEY', 'POD_NAME']],
   ['version', ['GATEWRIGHT_TRANSPORT']],
+  ...['tail', 'why', 'status', 'top', 'profile'].map((name): [string, string[]] => [name, ['GATEWRIGHT_ADMIN_ADDR']]),
 ])('%s --help lists the environment variables of the command', async (command, names) => {
   const { stdout } = await gatewright([command, '--help'])
   const listed = stdout.split('Environment variables:\n')[1]?.match(/^ {2}[A-Z_]+$/gm) ?? []

@@ -41,6 +41,20 @@ test('status and top show a running gateway, on the terminal and to scripts', as
   expect(report).toMatchObject({ notReady: [], workers: [{ name: 'w1' }, { name: 'w2' }] })
   expect((await fetch(`${gateway.url(15_021)}/healthz/ready`)).status).toBe(200)
 
+  // The variable that `run` reads names the server, too; the option takes precedence.
+  const there = { GATEWRIGHT_ADMIN_ADDR: new URL(gateway.url(15_000)).host }
+  for (const words of [['status'], ['mcp', 'sessions'], ['top', '--once', '--interval', '0.1']]) {
+    expect(await gatewright(words, there)).toMatchObject({ code: 0, stderr: '' })
+    expect(await gatewright([...words, ...admin], { GATEWRIGHT_ADMIN_ADDR: 'nowhere' })).toMatchObject({ code: 0 })
+  }
+  expect((await gatewright(['why', 'no-such-id'], there)).stderr).toContain('no worker has a record')
+  expect(await gatewright(['status'], { GATEWRIGHT_ADMIN_ADDR: 'nowhere' })).toEqual({
+    code: 2,
+    stdout: '',
+    stderr:
+      'gatewright: GATEWRIGHT_ADMIN_ADDR is nowhere; it must be an IP address and a port, such as 127.0.0.1:15000\n',
+  })
+
   let isOver = false
   const measured = gatewright(['top', '--once', '--interval', '0.5', '-o', 'json', ...admin]).finally(() => {
     isOver = true
@@ -83,6 +97,12 @@ test('status and top show a running gateway, on the terminal and to scripts', as
       stderr: `gatewright: no gateway responds at ${gateway.url(15_000)}/; --admin is the address of its admin server\n`,
     })
   }
+
+  const nobody = await gatewright(['status'], there)
+  expect([nobody.code, nobody.stderr]).toEqual([
+    1,
+    `gatewright: no gateway responds at ${gateway.url(15_000)}/; GATEWRIGHT_ADMIN_ADDR is the address of its admin server\n`,
+  ])
 
   // A running `top` waits for a gateway that is restarted.
   await eventually('it waits', () => complaints !== '')

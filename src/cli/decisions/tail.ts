@@ -10,8 +10,8 @@ import { complain, print, printStyled, whenOutputCloses } from '../output.ts'
 import { recordLine } from './record-line.ts'
 
 export interface TailFlags {
-  /** URL of the admin server. */
-  readonly admin: string
+  /** URL of the admin server; the default is that of the environment. */
+  readonly admin?: string | undefined
   readonly status?: string
   readonly code?: string
   readonly route?: string

@@ -7,8 +7,8 @@ import { complain, print, printStyled } from '../output.ts'
 import { formatRecord } from './format-record.ts'
 
 export interface WhyFlags {
-  /** URL of the admin server. */
-  readonly admin: string
+  /** URL of the admin server; the default is that of the environment. */
+  readonly admin?: string | undefined
   readonly output?: string
 }
 

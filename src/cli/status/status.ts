@@ -7,8 +7,8 @@ import { print, printStyled } from '../output.ts'
 import { statusLines } from './status-lines.ts'
 
 export interface StatusFlags {
-  /** URL of the admin server. */
-  readonly admin: string
+  /** URL of the admin server; the default is that of the environment. */
+  readonly admin?: string | undefined
   readonly output?: string
 }
 

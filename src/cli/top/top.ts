@@ -9,8 +9,8 @@ import { topLines, waitingLines } from './top-lines.ts'
 import { type TrafficRates, trafficRates } from './traffic-rates.ts'
 
 export interface TopFlags {
-  /** URL of the admin server. */
-  readonly admin: string
+  /** URL of the admin server; the default is that of the environment. */
+  readonly admin?: string | undefined
   /** Seconds between two reports. */
   readonly interval: string
   readonly once?: boolean
@@ -61,7 +61,10 @@ export async function top({ admin, interval, once = false, output }: TopFlags): 
   return EXIT.ok
 }
 
-async function readTraffic(admin: string, tell: (failure: string) => void): Promise<TrafficReport | Failed> {
+async function readTraffic(
+  admin: string | undefined,
+  tell: (failure: string) => void,
+): Promise<TrafficReport | Failed> {
   const answer = await askAdmin(admin, '/traffic', { tell })
   return 'exitCode' in answer ? answer : (parseJson(answer.text) as TrafficReport)
 }
