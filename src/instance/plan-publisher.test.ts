@@ -194,30 +194,32 @@ test('endpoints are in the order of their keys, with the health that calls of th
   expect(it.calledBackend('ProxyBackend/default/c')).toBeUndefined()
 })
 
-const guardsItem = (name: string, version: string) => {
-  const guardrailsServiceOne = { identifier: 'a1', version, region: 'us-east-1' }
+const guardsItem = (name: string, value: string) => {
   const backendRef = { group: 'gatewright.dev', kind: 'ProxyBackend', name: 'judge' }
-  const promptGuard = { request: [{ webhook: { backendRef } }], response: [{ guardrailsServiceOne }] }
+  const forwardHeaderMatches = [{ type: 'Exact', name: 'x-a', value }]
+  const promptGuard = {
+    request: [{ webhook: { backendRef } }],
+    response: [{ webhook: { backendRef, forwardHeaderMatches } }],
+  }
   return policyItem('backend.ai', `ProxyBackend/default/${name}`, { promptGuard }, { policy: name })
 }
 
 test('circuits of guards are closed at first, open for all who use the guard, and end with its settings', async () => {
   const { it, memory, publish } = publisher()
+  const judge = backendItem('judge')
   const [a, b] = [guardsItem('a', '1'), guardsItem('b', '1')]
-  const { slots } = await publish(a, b, backendItem('judge'))
-  const shown = () => it.circuits.map(({ guard, backend, isOpen }) => [guard.split(' ')[0], backend, isOpen])
-  const own = (name: string) =>
-    `ProxyBackend/default/ProxyPolicy:${name}:${b.path}.promptGuard.response[0].guardrailsServiceOne`
+  const { slots } = await publish(a, b, judge)
+  const shown = () => it.circuits.map(({ phase, guard, isOpen }) => [phase, guard.split(' ')[0], isOpen])
   expect(shown()).toEqual([
-    ['ProxyPolicy/default/a', 'ProxyBackend/default/judge', false],
-    ['ProxyPolicy/default/b', 'ProxyBackend/default/judge', false],
-    ['ProxyPolicy/default/a', own('a'), false],
-    ['ProxyPolicy/default/b', own('b'), false],
+    ['request', 'ProxyPolicy/default/a', false],
+    ['request', 'ProxyPolicy/default/b', false],
+    ['response', 'ProxyPolicy/default/a', false],
+    ['response', 'ProxyPolicy/default/b', false],
   ])
   expect(it.circuits[3]).toEqual({
     phase: 'response',
-    kind: 'guardrailsServiceOne',
-    backend: own('b'),
+    kind: 'webhook',
+    backend: judge.key,
     guard: `ProxyPolicy/default/b ${b.path}.promptGuard.response[0]`,
     isOpen: false,
   })
@@ -229,17 +231,17 @@ test('circuits of guards are closed at first, open for all who use the guard, an
   const open = () => it.circuits.filter(({ isOpen }) => isOpen).map(({ guard }) => guard)
   expect(open()).toHaveLength(2)
   // Another policy changes nothing.
-  await publish(guardsItem('a', '2'), b)
+  await publish(guardsItem('a', '2'), b, judge)
   expect(open()).toHaveLength(2)
   // The settings of one guard of the policy change: it starts again.
   const changed = guardsItem('b', '2')
-  await publish(changed)
+  await publish(changed, judge)
   expect(shown()).toHaveLength(2)
   expect(open()).toEqual([`ProxyPolicy/default/b ${b.path}.promptGuard.request[0]`])
   await publish()
   expect(it.circuits).toEqual([])
   // What they were is forgotten.
-  await publish(b)
+  await publish(b, judge)
   expect(open()).toEqual([])
 })
 

@@ -130,6 +130,9 @@ export interface DestinationSigning {
   readonly only?: true
 }
 
+/** `reported`: the policy that names the backend reports the fault already. */
+export type CallFault = 'reported' | { readonly detail: string }
+
 /** The part of a request that a server decides by. */
 export interface ReadParts {
   readonly path: boolean
@@ -170,6 +173,8 @@ export interface CompileContext {
   configMap(source: PolicySource<unknown>, name: string): SecretMaterial | undefined
   /** Key of the backend that a policy asks itself; undefined if the reference is not permitted (control reports it). */
   calledBackend(source: PolicySource<unknown>, reference: CalledBackend): string | undefined
+  /** Why no call to a backend can be made, as far as its objects decide; undefined: calls are possible. */
+  callFault(backend: string): CallFault | undefined
   /** The host of a static backend. */
   staticHost(backend: string): string | undefined
   /** Key of the backend that a part of the policy is by itself. @param path relative to the source */

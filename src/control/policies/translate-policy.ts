@@ -61,7 +61,9 @@ function translateOwn(context: TranslationContext, { item, policies }: OwnBacken
   const fields = policies.map((policy) =>
     translateField(context, policy, [{ target, level: 'BackendInline' }], unreported),
   )
-  return { ...joinFields(fields), backends: [item], faults: [] }
+  const { faults, ...joined } = joinFields(fields)
+  const broken = faults.length === 0 ? undefined : faults.join('; ')
+  return { ...joined, backends: [{ ...item, broken }], faults: [] }
 }
 
 export function joinFields(fields: readonly TranslatedFields[]): TranslatedFields {

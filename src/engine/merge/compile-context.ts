@@ -20,6 +20,7 @@ import { backendTarget } from '#plan/target.ts'
 import type {
   AskedService,
   CalledBackend,
+  CallFault,
   CompileContext,
   PolicyDestination,
   PolicySource,
@@ -31,6 +32,7 @@ import type { PasswordChecker } from '#policies/shared/authentication/password-c
 import type { KeySetAddress, RemoteKeySet } from '#policies/shared/authentication/remote-key-set.ts'
 import type { CloudServices } from '#policies/shared/clouds/cloud-services.ts'
 import { VerdictCache, type VerdictCaches } from '#policies/shared/ext-auth/verdict-cache.ts'
+import { refuseForPolicy } from '#policies/shared/refused-policy.ts'
 import type { BucketLevels } from '#state/bucket-levels.ts'
 import { Circuit } from '#state/circuit.ts'
 import type { Eviction } from '#state/endpoint-health.ts'
@@ -178,6 +180,15 @@ export class PlanCompileContext implements CompileContext {
     const { kind, name, namespace = source.origin.namespace, port } = reference
     const backend = backendKey({ kind, name, namespace, ...(port !== undefined && { port }) }, namespace)
     return source.notPermitted?.includes(backend) === true ? undefined : backend
+  }
+
+  callFault(backend: string): CallFault | undefined {
+    const item = this.#lookups.item(backend)
+    if (item?.kind !== 'backend' || item.type === 'dynamicForwardProxy') return 'reported'
+    // A part of the policy itself.
+    if (item.broken !== undefined) return item.path === undefined ? { detail: item.broken } : 'reported'
+    const refused = this.#lookups.policiesAt(backend).find(({ field }) => field === 'refusedPolicy')
+    return refused && { detail: refuseForPolicy(refused.origin).detail! }
   }
 
   staticHost(backend: string): string | undefined {

@@ -22,6 +22,7 @@ import { ValueBuckets } from '#state/value-buckets.ts'
 import { ValueTable } from '#state/value-table.ts'
 import type {
   CalledBackend,
+  CallFault,
   CompileContext,
   PolicyDestination,
   PolicySource,
@@ -172,6 +173,8 @@ export interface ContextInputs {
   readonly labels?: Readonly<Record<string, Readonly<Record<string, string>>>>
   readonly configMaps?: Readonly<Record<string, Readonly<Record<string, string>>>>
   readonly tlsMaterial?: TlsMaterialCheck
+  /** Why backends cannot be called, by key. By default all can. */
+  readonly callFaults?: Readonly<Record<string, CallFault>>
   /** Hosts of static backends, by key. */
   readonly staticHosts?: Readonly<Record<string, string>>
   /** By default every import fails. */
@@ -294,6 +297,10 @@ export class TestContext implements CompileContext {
   calledBackend({ origin }: PolicySource<unknown>, { kind, name, namespace, port }: CalledBackend): string | undefined {
     const key = `${kind}/${namespace ?? origin.namespace}/${name}`
     return kind === 'Service' ? `${key}/${port}` : key
+  }
+
+  callFault(backend: string): CallFault | undefined {
+    return this.#inputs.callFaults?.[backend]
   }
 
   staticHost(backend: string): string | undefined {

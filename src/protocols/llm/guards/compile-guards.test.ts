@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
 import { Head } from '#net/http/head.ts'
+import type { CallFault } from '#policies/policy.ts'
 import { sourceOf, specFrom, TestContext } from '#policies/shared/testing.ts'
 import { compile, refused } from '#test/support/prepare-llm.ts'
 import { compileGuards } from './compile-guards.ts'
@@ -160,6 +161,30 @@ test('a webhook that must not be asked closes the route', () => {
       message: 'the reference is not permitted; every request is refused',
     },
   ])
+})
+
+test.each(['request', 'response'])('a %s guard whose service cannot be asked closes the route', (phase) => {
+  const path = `${sourceOf({}).path}.promptGuard`
+  const compileWith = (fault: CallFault, guard: object, backend: string) => {
+    const context = new TestContext({ callFaults: { [backend]: fault } })
+    const spec = { promptGuard: guards({ [phase]: [{ regex: { matches: ['a'] } }, guard] }) }
+    const { closed, request, response } = compileGuards(sourceOf(spec), context)!
+    expect(closed).toMatchObject({ field: 'ai.promptGuard', sources: [{ path }] })
+    expect([...request, ...response].map(({ kind }) => kind)).toEqual(['regex'])
+    return context.problems.map(({ path: at, code, message }) => [at.slice(path.length), code, message])
+  }
+  const byWebhook = { webhook: { backendRef: judge } }
+  const backend = 'ProxyBackend/default/judge'
+  expect(compileWith('reported', byWebhook, backend)).toEqual([])
+  expect(compileWith({ detail: 'it is broken' }, byWebhook, backend)).toEqual([
+    [
+      `.${phase}[1].webhook`,
+      'guard-not-runnable',
+      'the service cannot be asked: it is broken; every request is refused',
+    ],
+  ])
+  const own = `ProxyBackend/default/ProxyPolicy:test:${path}.${phase}[1].guardrailsServiceTwo`
+  expect(compileWith('reported', two({}), own)).toEqual([])
 })
 
 test('what a guard can run with is a warning', () => {

@@ -68,6 +68,10 @@ class GuardCompiler {
     const service = this.#service(spec, path)
     if (service === undefined) return []
     const { kind, destination } = service
+    const fault = this.#context.callFault(destination)
+    if (fault === 'reported') this.isClosed = true
+    else if (fault !== undefined) this.#close(`${path}.${kind}`, `the service cannot be asked: ${fault.detail}`)
+    if (fault !== undefined) return []
     const circuit = this.#context.circuit(this.#source, path, { phase, kind, destination }, spec)
     return [{ ...common, kind, service: withCircuit(service, circuit) }]
   }

@@ -1,0 +1,34 @@
+import { expect, test } from 'vitest'
+import type { PlanItem } from '#plan/item.ts'
+import type { CallFault } from '#policies/policy.ts'
+import { RecordedLookups } from '../plan/lookups.ts'
+import { backendItem, indexOf, policyItem, stateOf } from '../testing.ts'
+import { quietContext } from './compile-context.ts'
+
+const { key } = backendItem('judge')
+const refused = (target: string) => policyItem('backend.refusedPolicy', target, {}, { policy: 'bad' })
+
+test.each<[what: string, items: readonly PlanItem[], fault: CallFault | undefined]>([
+  ['a backend', [backendItem('judge')], undefined],
+  ['no backend', [backendItem('other')], 'reported'],
+  ['a broken one', [backendItem('judge', { broken: 'no Secret' })], { detail: 'no Secret' }],
+  [
+    'a broken part of a policy',
+    [backendItem('judge', { broken: 'no Secret', path: 'spec.backend.ai.promptGuard.request[0].x' })],
+    'reported',
+  ],
+  [
+    'one whose destination clients choose',
+    [backendItem('judge', { type: 'dynamicForwardProxy', spec: undefined })],
+    'reported',
+  ],
+  [
+    'one that an invalid policy protects',
+    [backendItem('judge'), refused(key)],
+    { detail: 'ProxyPolicy default/bad has errors and no earlier valid version' },
+  ],
+  ['one beside it', [backendItem('judge'), backendItem('other'), refused('ProxyBackend/default/other')], undefined],
+])('whether %s can be called', (_, items, fault) => {
+  const context = quietContext(new RecordedLookups(indexOf(...items)), stateOf())
+  expect(context.callFault(key)).toEqual(fault)
+})
