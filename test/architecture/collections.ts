@@ -231,7 +231,6 @@ export const COLLECTIONS: Readonly<Record<string, Filled | PeerFilled>> = {
   'protocols/llm/guards/rules/candidate-rule #found': 'message',
   'protocols/llm/guards/rules/joined-scanner #pieces': 'message',
   'protocols/llm/guards/rules/joined-scanner #found': 'message',
-  'protocols/llm/guards/rules/mask-pipeline NOTHING_BEFORE': 'configuration',
   'protocols/llm/guards/rules/mask-pipeline #chains': 'configuration',
   'protocols/llm/guards/rules/mask-pipeline #masked': 'message',
   'protocols/llm/guards/rules/mask-pipeline #waiting': 'message',

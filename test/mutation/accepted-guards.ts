@@ -150,7 +150,7 @@ const DIVIDING: readonly Accepted[] = [
   ]),
   ...entriesOf('broken-arguments', 'only how long work is divided', [['const WORK_PER_TEXT = 32', '32', '(32 + 1)']]),
   ...entriesOf('broken-arguments', 'only speed: the answer is refused', [
-    ['() => isRefused,', 'isRefused', 'undefined'],
+    ['() => refusing !== undefined,', 'refusing !== undefined', 'false'],
   ]),
   ...entriesOf('stream/event-template', 'only speed: other bytes are UTF-8', [
     ['if ((ofAll & WIDE) !== 0 && !isUtf8(bytes.subarray(from, to))) return undefined', '0', '(0 + 1)'],
@@ -235,7 +235,7 @@ const ENDS_LINE = 'while (length + PART <= most && part(one) === part(other)) le
 
 const SYSTEM_LINE = "const group: Group = { role: 'system', texts: [], count: 0, isShorter: false }"
 const COUNT_LINE = 'const count = begun.#pipeline.isJoined ? new Set(begun.#behind.values()).size : 0'
-const JOINED_LINE = 'if (joined.length > 0) this.#pipeline = new MaskPipeline(this.#options.guard.rules, { joined })'
+const JOINED_LINE = 'if (joined.length > 0) this.#pipeline = this.#pipelineBehind({ joined })'
 const LONG_LINE =
   'const text = place.end - place.start > PIECE_BYTES ? yield* decodeLong(bytes, place) : decodePlace(bytes, place)'
 
@@ -642,7 +642,6 @@ export const ACCEPTED_GUARDS: readonly Accepted[] = [
   },
   ...(
     [
-      ['regex-checks', 'const PART_LENGTH = 256', '256', '(256 + 1)', 'only speed: how much is searched at a time'],
       ...(['this.#isFinished', 'return'] as const).map(
         (original) =>
           [

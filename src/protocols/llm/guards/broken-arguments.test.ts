@@ -4,6 +4,7 @@ import { reject } from '#exchange/outcome.ts'
 import { type ArgumentStrings, BrokenArguments } from './broken-arguments.ts'
 import type { RegexGuard } from './guard.ts'
 import { compileRules } from './rules/compile-rules.ts'
+import type { TextRule } from './rules/text-rule.ts'
 
 const brokenOf = (text: string, canChange = true) => new BrokenArguments(text, canChange, false)
 const stringsOf = (text: string, canChange = true): ArgumentStrings =>
@@ -31,17 +32,23 @@ test.each<[text: string, matches: string, masked: string | undefined]>([
   [`["${LONG}secret","${LONG}"`, 'secret', `["${LONG}<masked>","${LONG}"`],
   // A match that begins in JSON, which cannot be masked; all of the JSON counts.
   [`["secret${LONG}", secret`, 'secret(?s:.)*secret', undefined],
+  // In a stream, 256 characters of an open match are held.
+  [`["${' '.repeat(250)}x${'- '.repeat(400)}z" z`, 'x[^z]*z', `["${' '.repeat(250)}<masked>" z`],
   ['', 'secret', ''],
 ])('%s, under %s, becomes %s', (text, matches, masked) => {
   const broken = brokenOf(text)
-  expect(runAtOnce(broken.maskAll(guardOf(matches), new Pace()))).toBe(masked !== undefined)
-  if (masked !== undefined) expect(broken.text).toBe(masked)
+  const guard = guardOf(matches)
+  const rules = new Set<TextRule>()
+  expect(runAtOnce(broken.maskAll(guard, rules, new Pace()))).toEqual(masked === undefined ? guard.rules : undefined)
+  if (masked === undefined) return
+  expect(broken.text).toBe(masked)
+  expect([...rules]).toEqual(masked === text ? [] : guard.rules)
 })
 
 test('arguments that cannot change are only searched', () => {
   const guard = guardOf('secret')
-  const isClean = (text: string) => runAtOnce(brokenOf(text, false).maskAll(guard, new Pace()))
-  expect([isClean('{"a":"b'), isClean('{"a":"secret'), isClean('secret')]).toEqual([true, false, false])
+  const found = (text: string) => runAtOnce(brokenOf(text, false).maskAll(guard, new Set(), new Pace()))
+  expect([found('{"a":"b'), found('{"a":"secret'), found('secret')]).toEqual([undefined, guard.rules, guard.rules])
 })
 
 test.each<[text: string, strings: [text: string, canChange: boolean][]]>([
@@ -87,10 +94,10 @@ test('strings that have changed are written anew', () => {
 })
 
 test('long arguments are checked, read and written in steps', () => {
-  // A step is for 16,384 units of work. A part has 256 characters, and 32 units on top.
+  // A step is for four parts of 256 characters.
   const long = brokenOf(`["${'x'.repeat(570 * 256)}`)
-  expect(countYields(long.maskAll(guardOf('secret'), new Pace()))).toBe(10)
-  expect(countYields(long.strings(new Pace()))).toBe(10)
+  expect(countYields(long.maskAll(guardOf('secret'), new Set(), new Pace()))).toBe(142)
+  expect(countYields(long.strings(new Pace()))).toBe(142)
   expect(countYields(brokenOf('["a"').strings(new Pace()))).toBe(0)
   const many = stringsOf(`[${'"x",'.repeat(5000)}`)
   expect(countYields(many.write(new Pace()))).toBe(10)

@@ -1,35 +1,41 @@
 import type { Pace, Steps } from '#base/in-slices.ts'
 import type { RegexGuard } from './guard.ts'
 import { GuardedText } from './guarded-text.ts'
+import type { TextRule } from './rules/text-rule.ts'
 import type { ChangeableText } from './spread-mask.ts'
 import { type ArgumentChecks, type ArgumentPiece, ArgumentsStage } from './stream/arguments-stage.ts'
+import { PART_LENGTH, WORK_PER_PART } from './stream/parted-stage.ts'
 import { RegexChecks } from './stream/regex-checks.ts'
+import type { RuleObserver } from './stream/regex-stage.ts'
 import type { TextOutput, TextStage } from './stream/text-stage.ts'
 
-/** So much is checked at a time, in UTF-16 units. */
-const PART_LENGTH = 256
 /** The work for a text besides that for its characters. */
 const WORK_PER_TEXT = 32
+/** A pattern without a longest match may hold so many bytes of UTF-8: all that it masks in a stream, it masks here. */
+const HELD_BYTES = 16_384
 
 type Piece = ArgumentPiece<undefined>
 
 /** Arguments in an answer that are no JSON, or not complete. They are checked as in a stream. */
 export class BrokenArguments extends GuardedText {
-  /** Yields between parts. @returns whether all that matches has been masked */
-  *maskAll(guard: RegexGuard, pace: Pace): Steps<boolean> {
-    let isRefused = false
-    const refuse = () => {
-      isRefused = true
+  /** Yields between parts. @param masked gets the rules that mask @returns those that match what cannot be masked; undefined: all that matches has been masked */
+  *maskAll(guard: RegexGuard, masked: Set<TextRule>, pace: Pace): Steps<readonly TextRule[] | undefined> {
+    let refusing: readonly TextRule[] | undefined
+    const stream: RuleObserver = {
+      refuse() {},
+      noted(_, verdict, rules) {
+        if (verdict === 'Reject') refusing ??= rules
+        else for (const rule of rules) masked.add(rule)
+      },
     }
-    const stream = { refuse, noted() {} }
-    const options = { guard, isFixed: !this.canChange, stream }
+    const options = { guard, isFixed: !this.canChange, stream, heldBytes: HELD_BYTES }
     const passed = yield* this.#passThrough(
       (checked) => new RegexChecks(checked, options),
       pace,
-      () => isRefused,
+      () => refusing !== undefined,
     )
     this.text = passed.join('')
-    return !isRefused
+    return refusing
   }
 
   /** The strings of the JSON part and the invalid remainder, as services see them. Yields between parts. */
@@ -58,7 +64,7 @@ export class BrokenArguments extends GuardedText {
     const { text } = this
     for (let at = 0; at < text.length && !isOver(); at += PART_LENGTH) {
       stage.text(undefined, text.slice(at, at + PART_LENGTH))
-      if (pace.after(WORK_PER_TEXT + PART_LENGTH)) yield
+      if (pace.after(WORK_PER_PART)) yield
     }
     stage.finish()
     return passed

@@ -381,7 +381,7 @@ test.each<[given: string, patterns: string[], masked: string | undefined]>([
   const body = { choices: [{ message: { tool_calls: [{ function: { name: 'f', arguments: given } }] } }] }
   const { text, refusal } = run(json(body), { guards: [guard({ matches })] })
   if (masked === REFUSED) {
-    expect(refusal?.detail).toBe('response guard 0: regex: the match is in arguments that are no JSON')
+    expect(refusal?.detail).toBe('response guard 0: regex matches[0]: the match is in arguments that are no JSON')
     expect(text).toBe('')
   } else expect(JSON.parse(text).choices[0].message.tool_calls[0].function.arguments).toBe(masked)
 })

@@ -7,17 +7,14 @@ import type { RuleVerdict } from './mask-texts.ts'
 /** Masks the matches of a guard in arguments that are no JSON. @param verdict on all other texts */
 export function* maskBroken(guard: RegexGuard, { runs }: GuardedTexts, verdict: RuleVerdict): Steps<RuleVerdict> {
   const pace = new Pace()
-  let hasChanged = false
+  const masked = new Set(verdict.kind === 'pass' ? [] : verdict.rules)
   for (const { texts } of runs) {
     for (const text of texts) {
       if (pace.after(1)) yield
       if (!(text instanceof BrokenArguments)) continue
-      const before = text.text
-      if (!(yield* text.maskAll(guard, pace))) {
-        return { kind: 'reject', rules: [], detail: 'the match is in arguments that are no JSON' }
-      }
-      hasChanged ||= text.text !== before
+      const rules = yield* text.maskAll(guard, masked, pace)
+      if (rules !== undefined) return { kind: 'reject', rules, detail: 'the match is in arguments that are no JSON' }
     }
   }
-  return hasChanged && verdict.kind === 'pass' ? { kind: 'mask', rules: [] } : verdict
+  return masked.size === 0 ? verdict : { kind: 'mask', rules: guard.rules.filter((rule) => masked.has(rule)) }
 }

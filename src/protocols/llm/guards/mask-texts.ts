@@ -8,7 +8,7 @@ import { mergeMatches } from './rules/merge-matches.ts'
 import { SearchableText } from './rules/searchable-text.ts'
 import type { TextRule } from './rules/text-rule.ts'
 
-/** What patterns found. `rules`: those that matched, in order; without those in arguments that are no JSON, where all of them run together. */
+/** What patterns found. `rules`: those that matched, in order. */
 export type RuleVerdict =
   | { readonly kind: 'pass' }
   | { readonly kind: 'mask'; readonly rules: readonly TextRule[] }

@@ -14,15 +14,14 @@ export interface MaskedPiece {
 /** By rule, how its search goes on behind a text. */
 export type RuleChains = readonly RuleChain[]
 
-/** What a text stands behind. */
-export interface TextBefore {
+export interface PipelineOptions {
   /** The beginning of the same text, which has left. */
   readonly own?: RuleChains | undefined
-  /** Other texts that are read together with it. */
-  readonly joined: readonly RuleChains[]
+  /** Other texts before it that are read together with it. */
+  readonly joined?: readonly RuleChains[]
+  /** See `TextRule.scan`. */
+  readonly heldBytes?: number | undefined
 }
-
-const NOTHING_BEFORE: TextBefore = { joined: [] }
 
 /**
  * Masks one text that arrives in pieces, by rules in order: each sees the output of the one before. All pieces together become what the
@@ -30,6 +29,7 @@ const NOTHING_BEFORE: TextBefore = { joined: [] }
  */
 export class MaskPipeline {
   readonly #rules: readonly TextRule[]
+  readonly #heldBytes: number | undefined
   /** Made when a text first needs them: most texts are short, and begin no match of most rules. */
   #stages: (MaskStage | undefined)[]
   /** The end of the text that has passed the stages that are not made yet. */
@@ -41,12 +41,13 @@ export class MaskPipeline {
   #overrunBy: TextRule | undefined
   readonly #chains: (RuleChains | undefined)[] = []
 
-  constructor(rules: readonly TextRule[], before: TextBefore = NOTHING_BEFORE) {
+  constructor(rules: readonly TextRule[], options: PipelineOptions = {}) {
     this.#rules = rules
-    const stages = rules.map((rule, at) => stageBehind(rule, at, before))
+    this.#heldBytes = options.heldBytes
+    const stages = rules.map((rule, at) => stageBehind(rule, at, options))
     // Those that are not made yet have let the same text pass.
     const isMade = stages.some((stage) => stage !== undefined)
-    this.#stages = isMade ? stages.map((stage, at) => stage ?? stageOf(rules[at]!)) : stages
+    this.#stages = isMade ? stages.map((stage, at) => stage ?? this.#stageOf(at)) : stages
     this.#quiet = quietBeginningOf(rules)
   }
 
@@ -95,7 +96,12 @@ export class MaskPipeline {
 
   /** Texts before this one may still decide what is masked. */
   get isJoined(): boolean {
-    return this.#stages.some((stage) => stage?.isJoined)
+    return this.joinedBy !== undefined
+  }
+
+  /** The first rule for which they may. */
+  get joinedBy(): TextRule | undefined {
+    return this.#rules.find((_, at) => this.#stages[at]?.isJoined)
   }
 
   /**
@@ -117,7 +123,7 @@ export class MaskPipeline {
 
   /** The same text so far, which then goes on by itself. */
   fork(): MaskPipeline {
-    const fork = new MaskPipeline(this.#rules)
+    const fork = new MaskPipeline(this.#rules, { heldBytes: this.#heldBytes })
     fork.#stages = this.#stages.map((stage) => stage?.fork())
     fork.#passed = this.#passed
     fork.#waiting.push(...this.#waiting)
@@ -138,10 +144,15 @@ export class MaskPipeline {
   }
 
   #make(at: number): MaskStage {
-    const stage = stageOf(this.#rules[at]!)
+    const stage = this.#stageOf(at)
     if (this.#passed !== '' && at < this.#quiet.count) stage.skip(this.#passed)
     this.#stages[at] = stage
     return stage
+  }
+
+  #stageOf(at: number): MaskStage {
+    const rule = this.#rules[at]!
+    return new MaskStage(rule.scan(this.#heldBytes), rule.placeholder)
   }
 
   /** Pieces whose text is settled since the last call, in order; one for each `push`. */
@@ -227,15 +238,15 @@ interface Part {
   readonly isEnd: boolean
 }
 
-function stageOf(rule: TextRule): MaskStage {
-  return new MaskStage(rule.scan(), rule.placeholder)
-}
-
 /** Undefined: what stands before it decides nothing. */
-function stageBehind(rule: TextRule, at: number, { own, joined }: TextBefore): MaskStage | undefined {
+function stageBehind(
+  rule: TextRule,
+  at: number,
+  { own, joined = [], heldBytes }: PipelineOptions,
+): MaskStage | undefined {
   if (own === undefined && joined.length === 0) return undefined
   const behind = joined.map((chains) => chains[at]!)
-  const alone = own?.[at] ?? { scanner: rule.scan(), length: 0, left: [] }
+  const alone = own?.[at] ?? { scanner: rule.scan(heldBytes), length: 0, left: [] }
   if (own === undefined && JoinedScanner.isNeedless(alone.scanner, behind)) return undefined
   return new MaskStage(new JoinedScanner({ alone, isOwn: own !== undefined, joined: behind }), rule.placeholder)
 }

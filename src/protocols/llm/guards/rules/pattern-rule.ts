@@ -45,8 +45,8 @@ export class PatternRule implements TextRule {
     return this.#pattern.search?.(text) ?? this.#scanWith(Number.POSITIVE_INFINITY).search(text)
   }
 
-  scan(): TextScanner {
-    return this.#scanWith(this.#limit)
+  scan(heldBytes = 0): TextScanner {
+    return this.#scanWith(Math.max(this.#limit, heldBytes))
   }
 
   #scanWith(limit: number): PatternScanner {

@@ -32,7 +32,7 @@ function stageOf({ mask = secret, holds = false, begun }: Options = {}) {
     return {
       string: (isFixed: boolean, goesOn: boolean) =>
         check(`${isFixed ? 'fixed string' : 'string'}${goesOn ? ' goes on' : ''}`),
-      text: (before: string | undefined) => check(`text behind ${before}`),
+      text: (before: string | undefined, cut: string) => check(`text behind ${before}${cut && `, ${cut} has left`}`),
       left: (text: string) => {
         log.push(`left ${text}`)
         return true
@@ -134,8 +134,8 @@ test('an end that may go on waits for the next delta', () => {
 })
 
 test('text that is cut off leaves when it ends', () => {
-  expect(happens(['["a\\'])).toEqual(['string', 'check a', 'string ends', 'left ["a\\', '1: ["a\\', 'over'])
-  expect(happens(['[1', '2'])).toEqual(['left [1', '1: [1', 'left 2', '2: 2', 'over'])
+  expect(happens(['["a\\'])).toEqual(['string', 'check a', 'string ends', 'left ["a', '1: ["a\\', 'over'])
+  expect(happens(['[1', '2'])).toEqual(['left [', '1: [1', 'left ', '2: 2', 'over'])
   expect(happens([])).toEqual(['over'])
 })
 
@@ -222,6 +222,7 @@ test('text behind the end goes on where the beginning was', () => {
   ])
   expect(goOn('["a\\u00', '65')).toEqual([
     'fixed string goes on',
+    'left \\u00',
     'check e',
     'left 65',
     '1: 65',
@@ -231,4 +232,24 @@ test('text behind the end goes on where the beginning was', () => {
   expect(goOn('["a",', ' ')).toEqual(['left  ', '1:  ', 'over'])
   const text = ['text behind undefined', 'check a', '1: a', 'text behind undefined ends', 'over']
   for (const plain of ['plain', ' ', '["b" 1']) expect(goOn(plain, 'a')).toEqual(text)
+})
+
+test('what has left of a number or an escape is JSON when that is complete, and no JSON if it is none', () => {
+  const goOn = (...texts: readonly string[]) => {
+    let { stage, push, take } = stageOf()
+    const told: string[] = []
+    for (const text of texts) {
+      push(text)
+      stage.finish()
+      told.push(...take().filter((line) => /^(?:left|text behind) ?./.test(line) && !line.endsWith(' ends')))
+      ;({ stage, push, take } = stageOf({ begun: stage }))
+    }
+    return told
+  }
+  expect(goOn('[12', ']')).toEqual(['left [', 'left 12', 'left ]'])
+  expect(goOn('[1', '2', '3 ')).toEqual(['left [', 'left ', 'left 12', 'left 3 '])
+  expect(goOn('[1', '2', 'x')).toEqual(['left [', 'left ', 'text behind , 12 has left'])
+  expect(goOn('["a\\u0', '0', 'zz')).toEqual(['left ["a', 'left ', 'text behind , \\u00 has left'])
+  expect(goOn('["\\ud83d\\ud8', '3d\\q')).toEqual(['left ["', 'left \\ud83d', 'text behind , \\ud8 has left'])
+  expect(goOn('[1', '2,3x')).toEqual(['left [', 'left 1', 'text behind 2,'])
 })

@@ -11,6 +11,8 @@ export interface OpenDelta<Tag> {
   waiting: number
   /** Where its end begins that waits, or has waited, for the next delta. */
   settled: number
+  /** Its end still waits, where the text seems to be over. */
+  isCut: boolean
   next: OpenDelta<Tag> | undefined
 }
 
@@ -35,8 +37,12 @@ export interface ArgumentPiece<Tag> {
 export interface ArgumentChecks<Tag> {
   /** A string begins. @param isFixed it cannot be masked @param goesOn its beginning has left, because the text seemed to be over */
   string(isFixed: boolean, goesOn: boolean): TextStage<ArgumentPiece<Tag>>
-  /** The invalid remainder begins. @param before the text before it in the same delta; undefined: the arguments do not begin as JSON */
-  text(before: string | undefined): TextStage<ArgumentPiece<Tag>>
+  /**
+   * The invalid remainder begins.
+   * @param before the text before it in the same delta; undefined: the arguments do not begin as JSON
+   * @param cut its beginning, which has left
+   */
+  text(before: string | undefined, cut: string): TextStage<ArgumentPiece<Tag>>
   /** JSON leaves. @returns false: it must not */
   left(text: string): boolean
   /** No text follows: its stages are finished. */
@@ -56,6 +62,8 @@ export class ArgumentsStage<Tag> implements TextStage<Tag> {
   #last: OpenDelta<Tag> | undefined
   /** Those whose ends wait. */
   #unsettled: OpenDelta<Tag>[] = []
+  /** The end of what has left that may be no JSON. */
+  #cut = ''
   #string: TextStage<ArgumentPiece<Tag>> | undefined
   /** It is no JSON. */
   #plain: TextStage<ArgumentPiece<Tag>> | undefined
@@ -69,8 +77,9 @@ export class ArgumentsStage<Tag> implements TextStage<Tag> {
     this.#out = out
     this.checks = build({ text: (piece, text) => this.#pass(piece, text), finish: () => this.#end() })
     this.#splitter = begun === undefined ? new JsonStringSplitter() : begun.#splitter
+    if (begun !== undefined) this.#cut = begun.#cut
     const { string, isInCharacter, isBroken } = this.#splitter
-    if (isBroken) this.#plain = this.checks.text(undefined)
+    if (isBroken) this.#plain = this.checks.text(undefined, '')
     // A mask cannot begin within a character.
     else if (string !== undefined) this.#string = this.checks.string(string === 'key' || isInCharacter, true)
   }
@@ -81,7 +90,7 @@ export class ArgumentsStage<Tag> implements TextStage<Tag> {
   }
 
   text(tag: Tag, text: string): void {
-    const delta: OpenDelta<Tag> = { tag, text, edits: undefined, waiting: 1, settled: 0, next: undefined }
+    const delta: OpenDelta<Tag> = { tag, text, edits: undefined, waiting: 1, settled: 0, isCut: false, next: undefined }
     if (this.#last === undefined) this.#first = delta
     else this.#last.next = delta
     this.#last = delta
@@ -95,7 +104,11 @@ export class ArgumentsStage<Tag> implements TextStage<Tag> {
     if (!this.#splitter.hasBegun && this.#unsettled.length > 0) this.#goOnAsText()
     this.#endString()
     this.#plain?.finish()
-    this.#settle()
+    for (const delta of this.#takeUnsettled()) {
+      this.#cut += delta.text.slice(delta.settled)
+      delta.isCut = true
+      this.#free(delta)
+    }
     this.checks.finish()
   }
 
@@ -138,7 +151,7 @@ export class ArgumentsStage<Tag> implements TextStage<Tag> {
     let at = begun.length
     let end = endInLast
     while (end < 0 && at > 0) end += begun[--at]!.text.length
-    // The delta that it ends in may have left.
+    this.#settleCut(Math.min(0, end))
     end = Math.max(0, end)
     const waiting = begun[at]
     if (waiting === undefined) return { delta, start, end, begun }
@@ -155,7 +168,16 @@ export class ArgumentsStage<Tag> implements TextStage<Tag> {
 
   /** The ends that wait need no check. */
   #settle(): void {
+    this.#settleCut(0)
     for (const delta of this.#takeUnsettled()) this.#free(delta)
+  }
+
+  /** What has left is JSON. @param end so many units before its end */
+  #settleCut(end: number): void {
+    if (this.#cut === '') return
+    const length = this.#cut.length + end
+    this.checks.left(this.#cut.slice(0, length))
+    this.#cut = this.#cut.slice(length)
   }
 
   #takeUnsettled(): readonly OpenDelta<Tag>[] {
@@ -168,9 +190,10 @@ export class ArgumentsStage<Tag> implements TextStage<Tag> {
   /** The ends that wait are no JSON. */
   #goOnAsText(): void {
     this.#endString()
-    this.#plain = this.checks.text(this.#splitter.hasBegun ? this.#textBefore() : undefined)
-    for (const delta of this.#unsettled) this.#checkEnd(this.#plain, delta)
-    this.#settle()
+    this.#plain = this.checks.text(this.#splitter.hasBegun ? this.#textBefore() : undefined, this.#cut)
+    const unsettled = this.#takeUnsettled()
+    for (const delta of unsettled) this.#checkEnd(this.#plain, delta)
+    for (const delta of unsettled) this.#free(delta)
   }
 
   #textBefore(): string {
@@ -200,7 +223,8 @@ export class ArgumentsStage<Tag> implements TextStage<Tag> {
     freed.waiting--
     for (let delta = this.#first; delta?.waiting === 0; delta = this.#first) {
       const text = edited(delta.text, delta.edits)
-      if (this.#plain === undefined && !this.checks.left(text)) return
+      const cut = delta.isCut ? delta.text.length - delta.settled : 0
+      if (this.#plain === undefined && !this.checks.left(text.slice(0, text.length - cut))) return
       this.#first = delta.next
       if (this.#first === undefined) this.#last = undefined
       this.#out.text(delta.tag, text)

@@ -304,3 +304,22 @@ test.each([
     expect(refused).toEqual([])
   },
 )
+
+test.each<[contents: string, released: string | undefined]>([
+  [' \\u00zz', 'zz'],
+  [' \\u00z', 'z'],
+  [' zz', undefined],
+])('a service sees the beginning of an escape that breaks, and cannot mask it: %j', async (masked, released) => {
+  const text = new SequencedText('a', undefined)
+  const { guard, asked, contents } = service()
+  const begun = blockOf([guard], { form: 'arguments', text })
+  begun.push('["a\\u00')
+  begun.block.end()
+  await asked[0]!({ kind: 'pass' })
+  const { block, push, refused } = blockOf([guard], { form: 'arguments', text, begun: begun.block })
+  const piece = push('zz')
+  block.end()
+  await asked[1]!({ kind: 'mask', contents: [masked] })
+  expect(contents).toEqual(['a', ' \\u00zz'])
+  expect([piece.released, refused.length]).toEqual([released, released === undefined ? 1 : 0])
+})

@@ -2,10 +2,10 @@ import { Pace, type Steps } from '#base/in-slices.ts'
 import type { TextOutput, TextStage } from './text-stage.ts'
 
 /** A part is up to 37 telephone numbers, of 0.1 ms each. */
-const WORK_PER_PART = 4096
+export const WORK_PER_PART = 4096
 
 /** A longer text goes through the guards in parts of so many UTF-16 units: some patterns find much to check in few characters. */
-const PART_LENGTH = 256
+export const PART_LENGTH = 256
 
 /** A text of which parts are still within the stage. */
 interface Parted<Tag> {

@@ -5,6 +5,7 @@ import type { RegexGuard } from '../guard.ts'
 import { compileRules } from '../rules/compile-rules.ts'
 import { ArgumentsStage } from './arguments-stage.ts'
 import { RegexChecks } from './regex-checks.ts'
+import type { RuleObserver } from './regex-stage.ts'
 
 interface Options {
   readonly matches: readonly string[]
@@ -129,6 +130,28 @@ test.each([
   }
 })
 
+test('the record names the rule that has masked space before JSON', () => {
+  const rules = compileRules({ matches: ['x', ' ', '\\s'] }, () => {})
+  const refusal = reject('prompt-guard-rejected')
+  const guard: RegexGuard = { phase: 'response', index: 0, kind: 'regex', rejects: false, refusal, rules }
+  const told: unknown[] = []
+  const stream: RuleObserver = {
+    refuse: ({ detail }) => void told.push(detail),
+    noted: (_, verdict, found) => void told.push([verdict, ...found.map(({ label }) => label)]),
+  }
+  const out = { text() {}, finish() {} }
+  let begun: ArgumentsStage<undefined> | undefined
+  for (const text of [' ', '\t', '{}']) {
+    const before = begun?.checks instanceof RegexChecks ? begun.checks : undefined
+    const options = { guard, isFixed: false, stream, mayGoOn: true }
+    begun = new ArgumentsStage<undefined>(out, (checked) => new RegexChecks(checked, options, before), begun)
+    begun.text(undefined, text)
+    begun.finish()
+  }
+  const detail = 'response guard 0: regex matches[1]: the match is in a text that has begun to leave'
+  expect(told).toEqual([['Mask', 'matches[1]'], ['Mask', 'matches[2]'], ['Reject', 'matches[1]'], detail])
+})
+
 test.each<[matches: string, parts: string[][], outcome: string]>([
   ['secret-[0-9]+', [['["a secr'], ['et-1"]']], 'refused at et-1"]'],
   ['secret-[0-9]+', [['["a '], ['secret-1"]']], '["a |<masked>"]'],
@@ -149,6 +172,19 @@ test.each<[matches: string, parts: string[][], outcome: string]>([
   ['\\s', [[' '], ['\n'], ['', '["a"', ']']], 'refused at ["a"'],
   ['\\s', [[' '], ['a ']], '<masked>|a<masked>'],
   ['\\S', [[' '], ['{}']], ' |{}'],
+  // The beginning of what breaks has left without a check.
+  ['u00', [['["a\\u00'], ['zz']], 'refused at zz'],
+  ['00zz', [['["a\\u00'], ['zz']], 'refused at zz'],
+  ['a.u00z', [['["a\\u00'], ['zz']], 'refused at zz'],
+  ['zz', [['["a\\u00'], ['zz']], '["a\\u00|<masked>'],
+  ['z1', [['["a\\u00'], ['zz'], ['z1']], '["a\\u00|zz|<masked>'],
+  ['u[0-9]+z', [['["a\\u0'], ['0'], ['zz']], 'refused at zz'],
+  ['12', [['[12'], ['x']], 'refused at x'],
+  ['12', [['[1'], ['2'], [',"12"]']], '[1|2|,"<masked>"]'],
+  ['\\[1x', [['[1'], ['x']], 'refused at x'],
+  ['x', [['[1'], ['x']], '[1|<masked>'],
+  ['d8', [['["\\ud83d\\ud8'], ['3d\\q']], 'refused at 3d\\q'],
+  ['q', [['["\\ud83d\\ud8'], ['3d\\q']], '["\\ud83d\\ud8|3d\\<masked>'],
   ['x(?s:.)*secret', [['["x",'], [' '], ['secret']], 'refused at secret'],
   ['x(?s:.)*secret', [['["x",', 'plain'], ['secret']], 'refused at secret'],
 ])('for %s, text that comes behind the end is checked with what has left: %j', (matches, parts, outcome) => {

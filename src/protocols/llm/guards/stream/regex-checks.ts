@@ -1,11 +1,10 @@
 import { refuseByRules } from '../rule-names.ts'
 import { chainsBehindLeft, MaskPipeline, type RuleChains } from '../rules/mask-pipeline.ts'
+import type { TextRule } from '../rules/text-rule.ts'
 import type { ArgumentChecks, ArgumentPiece } from './arguments-stage.ts'
-import { HAS_LEFT, RegexStage, type RegexStageOptions } from './regex-stage.ts'
+import { PART_LENGTH } from './parted-stage.ts'
+import { HAS_LEFT, RegexStage, type RegexStageOptions, type RuleObserver } from './regex-stage.ts'
 import type { TextOutput, TextStage } from './text-stage.ts'
-
-/** JSON that has left is searched in parts of at least so many UTF-16 units: most arguments are shorter, and never turn out to be no JSON. */
-const PART_LENGTH = 256
 
 export type RegexChecksOptions = Omit<RegexStageOptions, 'own' | 'neighbours'>
 
@@ -16,32 +15,26 @@ export class RegexChecks<Tag> implements ArgumentChecks<Tag> {
   readonly #options: RegexChecksOptions
   /** The JSON that has left, as one text. */
   readonly #json: MaskPipeline
-  /** The end of it, which has not been searched. */
+  /** The end of it, which has not been searched: most arguments are shorter than a part, and never turn out to be no JSON. */
   #unsearched = ''
   /** Of the last string. */
   #string: RegexStage<unknown> | undefined
   /** Of what is no JSON. */
   #plain: RegexStage<unknown> | undefined
-  /** A part of what is no JSON, or was none when it seemed to be over, has been masked. */
-  #isPlainMasked = false
+  /** What has masked a part of what is no JSON, or was none when it seemed to be over. */
+  #plainMaskedBy: TextRule | undefined
 
   /** @param begun those of the beginning of the text, which seemed to be over */
   constructor(out: TextOutput<ArgumentPiece<Tag>>, options: RegexChecksOptions, begun?: RegexChecks<unknown>) {
-    this.#out = {
-      text: (piece, text) => {
-        if (!piece.isString && text !== piece.text) this.#isPlainMasked = true
-        out.text(piece, text)
-      },
-      finish() {},
-    }
+    this.#out = { text: (piece, text) => out.text(piece, text), finish() {} }
     this.#finish = () => out.finish()
     this.#options = options
-    this.#json = begun === undefined ? new MaskPipeline(options.guard.rules) : begun.#json
+    this.#json = begun === undefined ? new MaskPipeline(options.guard.rules, options) : begun.#json
     if (begun !== undefined) {
       this.#unsearched = begun.#unsearched
       this.#string = begun.#string
       this.#plain = begun.#plain
-      this.#isPlainMasked = begun.#isPlainMasked
+      this.#plainMaskedBy = begun.#plainMaskedBy
     }
   }
 
@@ -53,21 +46,33 @@ export class RegexChecks<Tag> implements ArgumentChecks<Tag> {
     return string
   }
 
-  text(before: string | undefined): TextStage<ArgumentPiece<Tag>> {
-    const plain =
-      before === undefined
-        ? new RegexStage(this.#out, this.#options, this.#plain)
-        : new RegexStage(this.#out, { ...this.#options, own: this.#chainsBehind(before) })
+  text(before: string | undefined, cut: string): TextStage<ArgumentPiece<Tag>> {
+    const own = before === undefined ? undefined : this.#chainsBehind(before)
+    const options = { ...this.#options, own, stream: this.#observePlain() }
+    const plain = new RegexStage(this.#out, options, own === undefined ? this.#plain : undefined)
+    if (cut !== '') plain.beginWith(cut)
     this.#plain = plain
     return plain
   }
 
+  #observePlain(): RuleObserver {
+    const { stream } = this.#options
+    return {
+      refuse: (refusal) => stream.refuse(refusal),
+      noted: (guard, verdict, rules, detail) => {
+        this.#plainMaskedBy ??= rules[0]
+        stream.noted(guard, verdict, rules, detail)
+      },
+    }
+  }
+
   left(text: string): boolean {
-    const { guard, stream } = this.#options
     // Space before JSON is not checked.
-    if (this.#isPlainMasked && text !== '') {
-      stream.noted(guard, 'Reject', [], HAS_LEFT)
-      stream.refuse(refuseByRules(guard, [], HAS_LEFT))
+    if (this.#plainMaskedBy !== undefined && text !== '') {
+      const { guard, stream } = this.#options
+      const rules = [this.#plainMaskedBy]
+      stream.noted(guard, 'Reject', rules, HAS_LEFT)
+      stream.refuse(refuseByRules(guard, rules, HAS_LEFT))
       return false
     }
     this.#unsearched += text

@@ -1,7 +1,7 @@
 import type { RegexGuard } from '../guard.ts'
 import { refuseByRules } from '../rule-names.ts'
 import { changesAtEnd } from '../rules/joined-scanner.ts'
-import { MaskPipeline, type RuleChains } from '../rules/mask-pipeline.ts'
+import { MaskPipeline, type PipelineOptions, type RuleChains } from '../rules/mask-pipeline.ts'
 import type { TextRule } from '../rules/text-rule.ts'
 import type { RefuseStream, TextOutput, TextStage } from './text-stage.ts'
 
@@ -32,6 +32,8 @@ export interface RegexStageOptions {
   readonly mayGoOn?: boolean
   /** The beginning of the text, which has left. */
   readonly own?: RuleChains | undefined
+  /** See `TextRule.scan`. */
+  readonly heldBytes?: number | undefined
 }
 
 /** The stream that a stage belongs to. */
@@ -87,10 +89,9 @@ export class RegexStage<Tag> implements TextStage<Tag> {
 
   /** @param begun that of the beginning of the text, which seemed to be over */
   constructor(out: TextOutput<Tag>, options: RegexStageOptions, begun?: RegexStage<unknown>) {
-    const { guard, own } = options
     this.#out = out
     this.#options = options
-    this.#pipeline = new MaskPipeline(guard.rules, { own, joined: [] })
+    this.#pipeline = this.#pipelineBehind({ own: options.own })
     // Only what other texts may change is checked again.
     this.#isLong = options.neighbours === undefined
     if (begun?.hasText === true) this.#goOn(begun)
@@ -98,6 +99,15 @@ export class RegexStage<Tag> implements TextStage<Tag> {
 
   get hasText(): boolean {
     return this.#hasText
+  }
+
+  /** The text begins with this, which has left unchecked. To be called first. */
+  beginWith(text: string): void {
+    this.#hasText = true
+    this.#head.push(text)
+    this.#left.push(text)
+    this.#pipeline.push(0, text)
+    this.#forward()
   }
 
   text(tag: Tag, text: string): void {
@@ -184,7 +194,12 @@ export class RegexStage<Tag> implements TextStage<Tag> {
   #begin(): void {
     this.#hasText = true
     const joined = this.#chainsBefore()
-    if (joined.length > 0) this.#pipeline = new MaskPipeline(this.#options.guard.rules, { joined })
+    if (joined.length > 0) this.#pipeline = this.#pipelineBehind({ joined })
+  }
+
+  #pipelineBehind(before: PipelineOptions): MaskPipeline {
+    const { guard, heldBytes } = this.#options
+    return new MaskPipeline(guard.rules, { ...before, heldBytes })
   }
 
   #chainsBefore(): readonly RuleChains[] {
@@ -218,11 +233,10 @@ export class RegexStage<Tag> implements TextStage<Tag> {
     this.#isLong = begun.#isLong
     this.#behind = begun.#behind
     if (!this.#isLong) return this.#repeatHead()
-    const { rules } = this.#options.guard
     const own = begun.#pipeline.chains(-1)
     const count = begun.#pipeline.isJoined ? new Set(begun.#behind.values()).size : 0
     const joined = Array.from({ length: count }, (_, at) => begun.#pipeline.chains(at))
-    this.#pipeline = new MaskPipeline(rules, { own, joined })
+    this.#pipeline = this.#pipelineBehind({ own, joined })
     this.#passed = this.#head.length
   }
 
@@ -240,8 +254,10 @@ export class RegexStage<Tag> implements TextStage<Tag> {
     const pipeline = this.#checkedHead()
     const isSame = pipeline.take().every(({ text }, at) => at >= this.#left.length || text === this.#left[at])
     this.#behind = new Map()
+    if (!isSame || pipeline.overran) return this.#rejectLeft(pipeline)
     // What is behind the head cannot be checked again.
-    if (!isSame || pipeline.overran || pipeline.isJoined || this.#pipeline.isJoined) this.#rejectLeft(pipeline)
+    const open = pipeline.joinedBy ?? this.#pipeline.joinedBy
+    if (open !== undefined) this.#reject(HAS_LEFT, open)
   }
 
   #repeatHead(): void {
@@ -252,7 +268,7 @@ export class RegexStage<Tag> implements TextStage<Tag> {
   }
 
   #checkedHead(): MaskPipeline {
-    const pipeline = new MaskPipeline(this.#options.guard.rules, { joined: this.#chainsBefore() })
+    const pipeline = this.#pipelineBehind({ joined: this.#chainsBefore() })
     this.#pushHead(pipeline)
     return pipeline
   }
@@ -291,13 +307,13 @@ export class RegexStage<Tag> implements TextStage<Tag> {
 
   /** @param pipeline masks otherwise what has left */
   #rejectLeft(pipeline: MaskPipeline): void {
-    const alone = new MaskPipeline(this.#options.guard.rules)
+    const alone = this.#pipelineBehind({})
     this.#pushHead(alone)
     alone.finish()
-    this.#reject(HAS_LEFT, pipeline.overrunBy ?? pipeline.ruleUnlike(alone))
+    this.#reject(HAS_LEFT, pipeline.overrunBy ?? pipeline.ruleUnlike(alone) ?? pipeline.matched[0])
   }
 
-  /** @param rule that matched; undefined: it is not known yet whether one does */
+  /** @param rule that matches, or may */
   #reject(detail: string, rule: TextRule | undefined): void {
     if (this.#isRefused) return
     const { guard, stream } = this.#options

@@ -162,7 +162,7 @@ describe.each(Object.keys(DIALECTS) as (keyof typeof DIALECTS)[])('%s', (type) =
 const CALL_PATTERNS = [
   ...PATTERNS,
   ...['^ab', '^[\\[{ ]', '(?m)^1', '1+[^0-9]', '^"', ':', '[,}\\]]$', '\\\\u', '\\\\.', '/', 'u[0-9a-f]+'],
-  ...['(?s)[a-c].{0,40}["\\\\]', '<masked>', '(?s)a.*c'],
+  ...['(?s)[a-c].{0,40}["\\\\]', '<masked', '(?s)a.*c'],
 ]
 
 /** JSON as a provider writes it: with other escapes than `JSON.stringify`, spaces, and perhaps a name twice. */
@@ -218,7 +218,10 @@ function checkCall(form: keyof typeof CALLS, given: string, pieces: readonly str
   const isEnded = stream.refusal !== undefined || stream.text.includes('guardrail_intervention')
   const lines = stream.text.split('\n').filter((line) => line.startsWith('data: '))
   const streamed = () => lines.map((line) => read(JSON.parse(line.slice(6)).choices[0].delta)).join('')
+  const recordOf = ({ exchange }: ReturnType<typeof pass>) =>
+    exchange.guardChecks!.map(({ verdict, rule, placeholder }) => `${verdict} ${rule} ${placeholder}`).join()
   return {
+    records: [recordOf(checked), recordOf(stream)] as const,
     whole: checked.refusal === undefined ? read(JSON.parse(checked.text).choices[0].message) : undefined,
     streamed: isEnded ? undefined : streamed(),
     isUntouched: stream.text === told && checked.text === answer,
@@ -241,12 +244,12 @@ test.each(['arguments', 'input'] as const)(
       const given = brokenFrom(random)
       if (isJson(given)) continue
       for (const pieces of [[given], random.pieces(given, 5)]) {
-        const { whole, streamed, isUntouched } = checkCall(form, given, pieces, guards)
+        const { whole, streamed, isUntouched, records } = checkCall(form, given, pieces, guards)
         const fail = (what: string) => {
-          const rules = guards.map((guard) => guard.rules.map(({ label }) => label))
-          throw new Error(`${what}: ${JSON.stringify({ each, rules, given, pieces, whole, streamed })}`)
+          throw new Error(`${what}: ${JSON.stringify({ each, given, pieces, whole, streamed, records })}`)
         }
         if (whole !== streamed) fail('other masks')
+        if (whole !== undefined && records[0] !== records[1]) fail('other rules')
         if (whole === undefined) found.refused++
         else if (whole !== given) found.masked++
         else if (!isUntouched) fail('other bytes')

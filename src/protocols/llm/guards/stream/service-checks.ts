@@ -36,8 +36,10 @@ export class ServiceChecks<Tag> implements ArgumentChecks<Tag> {
     return this.#next(!isFixed && !this.#isFixed, (text) => text.toWellFormed())
   }
 
-  text(): TextStage<ArgumentPiece<Tag>> {
-    return this.#next(!this.#isFixed, (text) => text)
+  text(_: string | undefined, cut: string): TextStage<ArgumentPiece<Tag>> {
+    const text = this.#next(!this.#isFixed, (each) => each)
+    if (cut !== '') this.#show(undefined, cut, false)
+    return text
   }
 
   left(): boolean {
