@@ -78,7 +78,9 @@ export class Automaton {
     this.program = readProgram(pattern)
     this.#seen = new Int32Array(this.program.ops.length)
     this.#kept = new Int32Array(this.program.ops.length)
-    this.quiet = Uint8Array.from(this.program.latin, (cls) => (this.#isQuiet(cls) ? 1 : 0))
+    const classes = new Set(this.program.latin)
+    const quiet = new Set([...classes].filter((cls) => this.#isQuiet(cls)))
+    this.quiet = Uint8Array.from(this.program.latin, (cls) => (quiet.has(cls) ? 1 : 0))
   }
 
   /** The state without threads. */

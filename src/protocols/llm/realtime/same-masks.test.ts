@@ -1,16 +1,15 @@
 import { expect, test } from 'vitest'
 import { writeTextFrame } from '#net/websocket/write-frame.ts'
 import { seededRandom } from '#test/support/seeded-random.ts'
-import { compileRules } from '../guards/rules/compile-rules.ts'
-import { BUILTIN_TEXTS, CHARS, maskWhole, PATTERNS } from '../guards/rules/testing.ts'
+import { BUILTIN_TEXTS, CHARS, maskWhole, PATTERNS, sharedRules } from '../guards/rules/testing.ts'
 import { open, told } from './testing.ts'
 
-type Spec = Parameters<typeof compileRules>[0]
+type Spec = Parameters<typeof sharedRules>[0]
 
 /** Each pattern, and each built-in rule, with a text that it masks, and that text masked. */
 function maskedTexts() {
   const random = seededRandom(8)
-  const masked = (regex: Spec, text: string) => ({ regex, text, expected: maskWhole(rulesOf(regex), text) })
+  const masked = (regex: Spec, text: string) => ({ regex, text, expected: maskWhole(sharedRules(regex), text) })
   const cases = PATTERNS.map((pattern) => {
     for (;;) {
       const found = masked({ matches: [pattern] }, Array.from({ length: 8 }, () => random.pick(CHARS)).join(''))
@@ -18,12 +17,6 @@ function maskedTexts() {
     }
   })
   return [...cases, ...BUILTIN_TEXTS.map(([builtin, text]) => masked({ builtins: [builtin] }, text))]
-}
-
-function rulesOf(regex: Spec) {
-  return compileRules(regex, (path, message) => {
-    throw new Error(`${path}: ${message}`)
-  })
 }
 
 const eventOf = (text: string) =>

@@ -1,6 +1,7 @@
 import { Pace, runAtOnce } from '#base/in-slices.ts'
 import type { Match } from '#base/pattern/text-scanner.ts'
 import type { RegexGuardSpec } from '../guard-schema.ts'
+import { compileRules } from './compile-rules.ts'
 import { replaceMatches } from './mask-text.ts'
 import { SearchableText } from './searchable-text.ts'
 import type { TextRule } from './text-rule.ts'
@@ -17,6 +18,32 @@ export function maskWhole(rules: readonly TextRule[], text: string): string {
     (masked, rule) => runAtOnce(replaceMatches(masked, findMatches(rule, masked), rule.placeholder, new Pace())),
     text,
   )
+}
+
+const shared = new Map<string, TextRule>()
+
+/**
+ * The rules of a guard. Guards share a pattern that has the same place in them, as they share the built-in rules: to compile a pattern takes
+ * longer than to mask a text.
+ */
+export function sharedRules({
+  matches = [],
+  builtins = [],
+}: Pick<RegexGuardSpec, 'matches' | 'builtins'>): readonly TextRule[] {
+  const ofPatterns = matches.map((source, index) => {
+    const key = `${index} ${source}`
+    // The place is in the label of a rule.
+    const rule = shared.get(key) ?? compiled({ matches: [...Array(index).fill('a'), source] }).at(-1)!
+    shared.set(key, rule)
+    return rule
+  })
+  return [...ofPatterns, ...compiled({ builtins })]
+}
+
+function compiled(spec: Pick<RegexGuardSpec, 'matches' | 'builtins'>): readonly TextRule[] {
+  return compileRules(spec, (path, message) => {
+    throw new Error(`${path}: ${message}`)
+  })
 }
 
 type BuiltinName = NonNullable<RegexGuardSpec['builtins']>[number]

@@ -5,8 +5,7 @@ import { type SeededRandom, seededRandom } from '#test/support/seeded-random.ts'
 import { pass } from '../../testing.ts'
 import { isJson } from '../../texts/argument-texts.ts'
 import type { RegexGuard } from '../guard.ts'
-import { compileRules } from '../rules/compile-rules.ts'
-import { BUILTIN_TEXTS, CHARS, PATTERNS } from '../rules/testing.ts'
+import { BUILTIN_TEXTS, CHARS, PATTERNS, sharedRules } from '../rules/testing.ts'
 
 // biome-ignore lint/suspicious/noExplicitAny: tests read JSON
 type Any = any
@@ -48,14 +47,12 @@ function patternsFor(dialect: string): readonly string[] {
   return PATTERNS.filter((_, index) => index % parts === part)
 }
 
-type Spec = Parameters<typeof compileRules>[0]
+type Spec = Parameters<typeof sharedRules>[0]
 
 const guardWith = (matches: readonly string[]) => guardOf({ matches: [...matches], builtins: ['Email'] })
 
 function guardOf(spec: Spec): RegexGuard {
-  const rules = compileRules(spec, (path, message) => {
-    throw new Error(`${path}: ${message}`)
-  })
+  const rules = sharedRules(spec)
   return { phase: 'response', index: 0, kind: 'regex', rules, rejects: false, refusal: reject('prompt-guard-rejected') }
 }
 
