@@ -7,7 +7,8 @@ import { CHOICE, METADATA, MODEL, TEXT, TYPE } from '../texts/treatments.ts'
 
 export const EMBEDDINGS_REQUEST: TextTable = {
   first: [],
-  runs: { '{input,input[]}': 'user' },
+  // Each text has a vector of its own.
+  runs: { '{input,input[]}': 'input' },
   places: {
     model: MODEL,
     '{encoding_format,input_type,task_type}': CHOICE,

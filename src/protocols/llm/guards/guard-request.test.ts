@@ -238,6 +238,28 @@ for (const [type, body, masked] of places) {
   })
 }
 
+test('texts to embed are checked one by one, because the model reads each by itself', () => {
+  const input = ['write to ann@example.org', 'sales', 'card 4111', '1111 1111 1111', 'bob@example.com']
+  const { text } = sent(
+    JSON.stringify({ model: 'm', input }),
+    guarded({ builtins: ['Email', 'CreditCard'] }, 'Embeddings'),
+  )
+  expect(JSON.parse(text ?? '').input).toEqual([
+    'write to <EMAIL_ADDRESS>',
+    'sales',
+    'card 4111',
+    '1111 1111 1111',
+    '<EMAIL_ADDRESS>',
+  ])
+})
+
+test('texts to embed are rejected one by one', () => {
+  const setup = guarded({ action: 'Reject', matches: ['project\\s+bluebird'] }, 'Embeddings')
+  expect(sent('{"model":"m","input":["project ","bluebird"]}', setup).text).toContain('bluebird')
+  expect(refused('{"model":"m","input":["eggs","project bluebird"]}', setup).code).toBe('prompt-guard-rejected')
+  expect(refused('{"model":"m","input":"project bluebird"}', setup).code).toBe('prompt-guard-rejected')
+})
+
 test('a match in a name rejects, because a name cannot be masked', () => {
   const tools = [{ type: 'function', function: { name: 'bad', description: 'good' } }]
   const body = JSON.stringify({ model: 'm', tools, messages: [] })

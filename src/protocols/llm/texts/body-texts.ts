@@ -31,7 +31,7 @@ export interface TextRun {
   readonly joins: boolean
   /** False: a translation may leave these texts out, so that they do not separate the texts around them for every provider. */
   readonly lasts: boolean
-  /** The texts are pieces of one, and no text of other runs stands before or behind it. */
+  /** There is one text, or the pieces of one, and no text of other runs stands before or behind it. */
   readonly isOne: boolean
   readonly places: readonly TextPlace[]
 }

@@ -3,9 +3,10 @@ import type { Exemption, Treatment } from './treatments.ts'
 
 /**
  * `role`: by the member `role`; `item`: by the member `role`, otherwise by the type of the item. `thought` (of the assistant) and `result` (of a
- * tool): texts within a message that a translation may leave out, or move. `tokens`: pieces of one text.
+ * tool): texts within a message that a translation may leave out, or move. `tokens`: pieces of one text. `input`: a text (of the user) that the
+ * model reads by itself.
  */
-export type RunRole = TextRole | 'role' | 'item' | 'thought' | 'result' | 'tokens'
+export type RunRole = TextRole | 'role' | 'item' | 'thought' | 'result' | 'tokens' | 'input'
 
 /**
  * What is known about the strings of a body, by paths: `messages[].content[].text`, `tools[].{function,custom}.name`, `variables.*`. All

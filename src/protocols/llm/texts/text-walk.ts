@@ -345,6 +345,7 @@ function runOf(role: RunRole, value: JsonValue): Run {
   if (role === 'thought') return new Run('assistant', false)
   if (role === 'result') return new Run('tool', false)
   if (role === 'tokens') return new Run('assistant', true, true)
+  if (role === 'input') return new Run('user', true, true)
   const given = value.get('role')?.text
   if (role === 'role') return new Run(roleNamed(given ?? 'user'), true)
   if (role !== 'item') return new Run(role, true)
