@@ -33,14 +33,17 @@ test('a gateway in order', () => {
   ])
 })
 
-test('errors of objects are counted only if no problem is shown', () => {
-  const finding = { severity: 'error', code: 'required', path: 'spec', message: 'is missing' } as const
-  const objects = [{ ...GOOD.objects[0]!, findings: [finding, finding] }]
-  expect(text({ ...GOOD, objects })).toContain('  2 errors of objects')
-  expect(text({ ...GOOD, objects, problems: ['a.yaml:1: wrong'] }).slice(-3)).toEqual([
+test('errors of objects have a line each, behind the problems of files', () => {
+  const origin = { kind: 'ProxyPolicy', namespace: 'default', name: 'guards', file: 'a.yaml', line: 3 }
+  const finding = { severity: 'error', code: 'backend-not-found', path: 'spec.backend', message: 'no judge' } as const
+  const findings = [finding, { ...finding, severity: 'warning' as const }, { ...finding, path: '' }]
+  const objects = [{ origin, status: {}, findings }]
+  expect(text({ ...GOOD, objects, problems: ['a.yaml:1: wrong'] }).slice(-5)).toEqual([
     '',
     'problems',
     '  a.yaml:1: wrong',
+    '  ProxyPolicy default/guards (a.yaml:3) spec.backend: no judge [backend-not-found]',
+    '  ProxyPolicy default/guards (a.yaml:3): no judge [backend-not-found]',
   ])
 })
 
@@ -72,7 +75,7 @@ test('a gateway with problems', () => {
   expect(lines.filter((line) => line.includes('wrong'))).toHaveLength(20)
   expect(lines).toContain('  and 2 more (-o json shows all)')
   expect(lines).toContain(
-    '  Service/default/web/80 10.0.0.1:80: 3 failures in a row evicted until 2026-01-31T12:00:00.000Z',
+    '  Service/default/web/80 10.0.0.1:80: 3 failures in a row, evicted until 2026-01-31T12:00:00.000Z',
   )
   expect(lines).toContain('  access log: ENOSPC since 2026-01-31T12:00:00.000Z, 7 lost')
   expect(lines.join('\n')).toContain(

@@ -1,6 +1,7 @@
 import type { StatusReport } from '#admin/status-report.ts'
 import { count } from '#base/count.ts'
 import { hostPort } from '#base/host-port.ts'
+import { describeOrigin } from '#base/origin.ts'
 import type { StyledText } from '../output.ts'
 
 type Line = readonly StyledText[]
@@ -44,8 +45,6 @@ function listenerLines({ listeners }: StatusReport): Line[] {
 }
 
 function problemLines({ problems, staleFiles, objects }: StatusReport): Line[] {
-  const findings = objects.flatMap(({ findings: found }) => found)
-  const errors = findings.filter(({ severity }) => severity === 'error').length
   return [
     ...problems.map((text): Line => [{ text, style: 'yellow' }]),
     ...staleFiles.map(
@@ -53,9 +52,14 @@ function problemLines({ problems, staleFiles, objects }: StatusReport): Line[] {
         { text: `${file} has errors; its last good objects are in force since ${since}`, style: 'yellow' },
       ],
     ),
-    ...(errors === 0 || problems.length > 0
-      ? []
-      : [[{ text: count(errors, 'error of objects', 'errors of objects'), style: 'yellow' } as const]]),
+    ...objects.flatMap(({ origin, findings }) =>
+      findings
+        .filter(({ severity }) => severity === 'error')
+        .map(({ path, message, code }): Line => {
+          const place = path === '' ? '' : ` ${path}`
+          return [{ text: `${describeOrigin(origin)}${place}: ${message} [${code}]`, style: 'yellow' }]
+        }),
+    ),
   ]
 }
 
@@ -72,7 +76,7 @@ function endpointLines({ endpoints }: StatusReport): Line[] {
     .map(
       ({ backend, endpoint, consecutiveFailures, evictedUntil }): Line => [
         { text: `${backend} ${endpoint}:` },
-        { text: `${count(consecutiveFailures, 'failure')} in a row` },
+        { text: `${count(consecutiveFailures, 'failure')} in a row${evictedUntil === undefined ? '' : ','}` },
         ...(evictedUntil === undefined ? [] : [{ text: `evicted until ${evictedUntil}`, style: 'red' as const }]),
       ],
     )
