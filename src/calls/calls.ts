@@ -106,7 +106,7 @@ export class Calls {
       const backend = depth < MAX_DEPTH ? this.#options.backend(destination) : undefined
       if (backend === undefined) {
         this.#endReporter(request, destination, caller, undefined)({ failure: 'no-endpoint' })
-        const detail = depth < MAX_DEPTH ? undefined : 'policies of destinations call each other'
+        const detail = depth < MAX_DEPTH ? 'the backend does not exist' : 'policies of destinations call each other'
         return Promise.reject(new CallError('no-endpoint', detail))
       }
       const claim = given ?? new BodyClaim(this.#options.bodyMemory)

@@ -130,8 +130,13 @@ export interface DestinationSigning {
   readonly only?: true
 }
 
-/** `reported`: the policy that names the backend reports the fault already. */
-export type CallFault = 'reported' | { readonly detail: string }
+/** Why a backend cannot be called. */
+export interface CallFault {
+  /** For operators. */
+  readonly detail: string
+  /** The policy that names the backend has a finding about it already. */
+  readonly isReported: boolean
+}
 
 /** The part of a request that a server decides by. */
 export interface ReadParts {

@@ -336,8 +336,9 @@ test('without calls a server that does not exist refuses as in a proxy', async (
     http: {},
   })
   const { callouts, outcome, upstream } = await explained([...PLAN, asks], { target: '/api/x' })
-  expect(outcome).toMatchObject({ code: 'ext-auth-denied', detail: 'authorization server default/none: no-endpoint' })
-  expect(callouts).toMatchObject([{ sent: false, answer: { verdict: 'failed', detail: 'no-endpoint' } }])
+  const detail = 'no-endpoint: the backend does not exist'
+  expect(outcome).toMatchObject({ code: 'ext-auth-denied', detail: `authorization server default/none: ${detail}` })
+  expect(callouts).toMatchObject([{ sent: false, answer: { verdict: 'failed', detail } }])
   expect(upstream).toBeUndefined()
 })
 

@@ -90,7 +90,8 @@ function virtualContext(plan: LivePlan, nowMs: number, startMonotonicMs: number)
   const call: Call = (destination) => {
     const backend = plan.calledBackend(destination)
     const canBeMade = backend !== undefined && backend.refusal === undefined && backend.groups.flat().length > 0
-    return Promise.reject(new CallError(canBeMade ? 'not-made' : 'no-endpoint', backend?.refusal?.detail))
+    const detail = backend === undefined ? 'the backend does not exist' : backend.refusal?.detail
+    return Promise.reject(new CallError(canBeMade ? 'not-made' : 'no-endpoint', detail))
   }
   return {
     ...NO_CLIENT,

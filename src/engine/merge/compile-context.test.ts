@@ -10,22 +10,27 @@ const refused = (target: string) => policyItem('backend.refusedPolicy', target, 
 
 test.each<[what: string, items: readonly PlanItem[], fault: CallFault | undefined]>([
   ['a backend', [backendItem('judge')], undefined],
-  ['no backend', [backendItem('other')], 'reported'],
-  ['a broken one', [backendItem('judge', { broken: 'no Secret' })], { detail: 'no Secret' }],
+  ['no backend', [backendItem('other')], { detail: 'its backend does not exist', isReported: true }],
+  ['a broken one', [backendItem('judge', { broken: 'no Secret' })], { detail: 'no Secret', isReported: false }],
+  [
+    'one for LLMs',
+    [backendItem('judge', { type: 'ai', spec: { provider: { providerOne: {} } } })],
+    { detail: 'its backend is of type ai; name a Service, or a ProxyBackend of type static', isReported: false },
+  ],
   [
     'a broken part of a policy',
     [backendItem('judge', { broken: 'no Secret', path: 'spec.backend.ai.promptGuard.request[0].x' })],
-    'reported',
+    { detail: 'no Secret', isReported: true },
   ],
   [
     'one whose destination clients choose',
     [backendItem('judge', { type: 'dynamicForwardProxy', spec: undefined })],
-    'reported',
+    { detail: 'only requests of clients name the destination of its backend', isReported: true },
   ],
   [
     'one that an invalid policy protects',
     [backendItem('judge'), refused(key)],
-    { detail: 'ProxyPolicy default/bad has errors and no earlier valid version' },
+    { detail: 'ProxyPolicy default/bad has errors and no earlier valid version', isReported: false },
   ],
   ['one beside it', [backendItem('judge'), backendItem('other'), refused('ProxyBackend/default/other')], undefined],
 ])('whether %s can be called', (_, items, fault) => {

@@ -184,11 +184,20 @@ export class PlanCompileContext implements CompileContext {
 
   callFault(backend: string): CallFault | undefined {
     const item = this.#lookups.item(backend)
-    if (item?.kind !== 'backend' || item.type === 'dynamicForwardProxy') return 'reported'
+    if (item?.kind !== 'backend') return { detail: 'its backend does not exist', isReported: true }
+    if (item.type === 'dynamicForwardProxy') {
+      return { detail: 'only requests of clients name the destination of its backend', isReported: true }
+    }
     // A part of the policy itself.
-    if (item.broken !== undefined) return item.path === undefined ? { detail: item.broken } : 'reported'
+    if (item.broken !== undefined) return { detail: item.broken, isReported: item.path !== undefined }
+    if (item.type === 'ai' || item.type === 'mcp') {
+      return {
+        detail: `its backend is of type ${item.type}; name a Service, or a ProxyBackend of type static`,
+        isReported: false,
+      }
+    }
     const refused = this.#lookups.policiesAt(backend).find(({ field }) => field === 'refusedPolicy')
-    return refused && { detail: refuseForPolicy(refused.origin).detail! }
+    return refused && { detail: refuseForPolicy(refused.origin).detail!, isReported: false }
   }
 
   staticHost(backend: string): string | undefined {

@@ -150,7 +150,10 @@ test('a webhook that must not be asked closes the route', () => {
   const context = new Closed({})
   const spec = { promptGuard: guards({ request: [{ webhook: { backendRef: judge } }] }) }
   expect(compileGuards(sourceOf(spec), context)).toMatchObject({
-    closed: { stage: 'backend', field: 'ai.promptGuard', sources: [{ path: `${sourceOf(spec).path}.promptGuard` }] },
+    closed: {
+      decidedBy: { sources: [{ path: `${sourceOf(spec).path}.promptGuard.request[0].webhook.backendRef` }] },
+      detail: 'the guard cannot run: the reference is not permitted',
+    },
     request: [],
   })
   expect(context.problems).toMatchObject([
@@ -169,14 +172,17 @@ test.each(['request', 'response'])('a %s guard whose service cannot be asked clo
     const context = new TestContext({ callFaults: { [backend]: fault } })
     const spec = { promptGuard: guards({ [phase]: [{ regex: { matches: ['a'] } }, guard] }) }
     const { closed, request, response } = compileGuards(sourceOf(spec), context)!
-    expect(closed).toMatchObject({ field: 'ai.promptGuard', sources: [{ path }] })
+    const at = `${path}.${phase}[1].${Object.keys(guard)[0]}`
+    expect(closed).toMatchObject({ decidedBy: { field: 'ai.promptGuard', sources: [{ path: at }] } })
+    expect(closed).toMatchObject({ detail: `the guard cannot run: the service cannot be asked: ${fault.detail}` })
     expect([...request, ...response].map(({ kind }) => kind)).toEqual(['regex'])
     return context.problems.map(({ path: at, code, message }) => [at.slice(path.length), code, message])
   }
   const byWebhook = { webhook: { backendRef: judge } }
   const backend = 'ProxyBackend/default/judge'
-  expect(compileWith('reported', byWebhook, backend)).toEqual([])
-  expect(compileWith({ detail: 'it is broken' }, byWebhook, backend)).toEqual([
+  const reported = { detail: 'it is broken', isReported: true }
+  expect(compileWith(reported, byWebhook, backend)).toEqual([])
+  expect(compileWith({ ...reported, isReported: false }, byWebhook, backend)).toEqual([
     [
       `.${phase}[1].webhook`,
       'guard-not-runnable',
@@ -184,7 +190,7 @@ test.each(['request', 'response'])('a %s guard whose service cannot be asked clo
     ],
   ])
   const own = `ProxyBackend/default/ProxyPolicy:test:${path}.${phase}[1].guardrailsServiceTwo`
-  expect(compileWith('reported', two({}), own)).toEqual([])
+  expect(compileWith(reported, two({}), own)).toEqual([])
 })
 
 test('what a guard can run with is a warning', () => {

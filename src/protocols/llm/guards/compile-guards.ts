@@ -39,7 +39,7 @@ export function compileGuards(source: Source, context: CompileContext): PromptGu
   return {
     request: request.flatMap((spec, index) => compiler.compile('request', spec, index)),
     response: response.flatMap((spec, index) => compiler.compile('response', spec, index)),
-    closed: compiler.isClosed && decidedBy(source, '.promptGuard'),
+    closed: compiler.closed,
   }
 }
 
@@ -50,7 +50,7 @@ function decidedBy({ origin, path }: Source, field: string): DecidedBy {
 class GuardCompiler {
   readonly #source: Source
   readonly #context: CompileContext
-  isClosed = false
+  closed: PromptGuards['closed'] = false
 
   constructor(source: Source, context: CompileContext) {
     this.#source = source
@@ -69,9 +69,10 @@ class GuardCompiler {
     if (service === undefined) return []
     const { kind, destination } = service
     const fault = this.#context.callFault(destination)
-    if (fault === 'reported') this.isClosed = true
-    else if (fault !== undefined) this.#close(`${path}.${kind}`, `the service cannot be asked: ${fault.detail}`)
-    if (fault !== undefined) return []
+    if (fault !== undefined) {
+      this.#close(`${path}.${kind}`, `the service cannot be asked: ${fault.detail}`, fault.isReported)
+      return []
+    }
     const circuit = this.#context.circuit(this.#source, path, { phase, kind, destination }, spec)
     return [{ ...common, kind, service: withCircuit(service, circuit) }]
   }
@@ -137,8 +138,9 @@ class GuardCompiler {
     return webhook(destination, forwarded)
   }
 
-  #close(path: string, message: string): void {
-    this.isClosed = true
+  #close(path: string, message: string, isReported = false): void {
+    this.closed ||= { decidedBy: decidedBy(this.#source, path), detail: `the guard cannot run: ${message}` }
+    if (isReported) return
     const problem = {
       code: 'guard-not-runnable',
       message: `${message}; every request is refused`,

@@ -7,6 +7,7 @@ const guard = {
   index: 2,
   kind: 'webhook',
   refusal: buildRefusal(403, 'configured'),
+  service: { destination: 'Service/default/judge/80' },
 } as ServiceGuard
 
 const TEXT = 'text/plain; charset=utf-8'
@@ -40,9 +41,9 @@ test.each([
   })
 })
 
-test('a failure says which guard', () => {
-  expect(failGuard(guard, 'timeout')).toMatchObject({
-    code: 'prompt-guard-failed',
-    detail: 'request guard 2: webhook: timeout',
-  })
+test.each([
+  ['webhook', 'request guard 2: webhook default/judge: timeout'],
+  ['moderationEndpoint', 'request guard 2: moderationEndpoint: timeout'],
+] as const)('a failure says which guard, and which guard server: %s', (kind, detail) => {
+  expect(failGuard({ ...guard, kind }, 'timeout')).toMatchObject({ code: 'prompt-guard-failed', detail })
 })

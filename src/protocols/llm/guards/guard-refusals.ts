@@ -1,4 +1,5 @@
 import { parseJson } from '#base/parse-json.ts'
+import { backendName } from '#exchange/backend-name.ts'
 import type { DecidedBy } from '#exchange/decided-by.ts'
 import { type Refusal, reject } from '#exchange/outcome.ts'
 import type { Guard } from './guard.ts'
@@ -34,8 +35,12 @@ export function refuseByService(guard: Guard, { status, body }: Extract<ServiceV
 }
 
 /** A guard gave no verdict, so that nothing may pass (decision B52). */
-export function failGuard({ phase, index, kind, refusal: { decidedBy } }: Guard, detail: string): Refusal {
-  return reject('prompt-guard-failed', { detail: `${phase} guard ${index}: ${kind}: ${detail}`, decidedBy })
+export function failGuard(guard: Guard, detail: string): Refusal {
+  const { phase, index, kind, refusal } = guard
+  // Services of vendors are known by their kind.
+  const server = guard.kind === 'webhook' ? ` ${backendName(guard.service.destination)}` : ''
+  const { decidedBy } = refusal
+  return reject('prompt-guard-failed', { detail: `${phase} guard ${index}: ${kind}${server}: ${detail}`, decidedBy })
 }
 
 function isJsonObject(text: string): boolean {

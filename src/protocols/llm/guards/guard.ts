@@ -5,11 +5,18 @@ import type { GuardPhase, GuardService } from './services/service.ts'
 
 /** `promptGuard`, prepared (specification 2, 2.5). */
 export interface PromptGuards {
-  /** The policy, if some guard of it cannot run. The content that it would check must not pass, so all guarded requests are refused. */
-  readonly closed: DecidedBy | false
+  /** Set if some guard cannot run. The content that it would check must not pass, so all guarded requests are refused. */
+  readonly closed: ClosedGuards | false
   /** In order. */
   readonly request: readonly Guard[]
   readonly response: readonly Guard[]
+}
+
+/** Why no request passes: the first guard that cannot run. */
+export interface ClosedGuards {
+  readonly decidedBy: DecidedBy
+  /** For operators. */
+  readonly detail: string
 }
 
 export type Guard = RegexGuard | ServiceGuard

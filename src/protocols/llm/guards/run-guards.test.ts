@@ -223,7 +223,7 @@ test.each<[verdict: ServiceVerdict, refusal: object, check: object]>([
   ],
   [
     { kind: 'failed', detail: 'it is down' },
-    { code: 'prompt-guard-failed', detail: 'request guard 0: webhook: it is down' },
+    { code: 'prompt-guard-failed', detail: 'request guard 0: webhook default/judge: it is down' },
     { verdict: 'Fail', detail: 'it is down' },
   ],
 ])('%j ends the request', async (verdict, refusal, check) => {

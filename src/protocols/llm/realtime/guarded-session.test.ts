@@ -152,7 +152,7 @@ function service(...verdicts: readonly ServiceVerdict[]) {
     refusal: opened(asks([REJECTS])).session.guarded!.guards[0]!.refusal,
     service: {
       kind: 'webhook',
-      destination: 'judge',
+      destination: 'ProxyBackend/default/judge',
       masks: true,
       judge: ({ messages, head }) => {
         asked.push({ contents: messages.map(({ content }) => content), team: head.joined('x-team') })
@@ -214,7 +214,7 @@ test('a session whose provider leaves no place for an error event ends', () => {
 
 test('guards that cannot run refuse the session; without request guards nothing is read', () => {
   const broken = asks([{ regex: { action: 'Mask', matches: ['('] } }])
-  const detail = 'a guard of the policy cannot run; lint and the status of the policy say why'
+  const detail = expect.stringMatching(/^the guard cannot run: .*RE2/)
   expect(refused(undefined, broken)).toMatchObject({ code: 'prompt-guard-failed', detail })
   expect(opened({ ...asks([]), ai: { routes: { '*': 'Realtime' } } }).session.guarded).toBeUndefined()
   const response = [{ regex: { matches: ['x'] } }] as never

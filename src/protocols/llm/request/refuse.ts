@@ -1,7 +1,7 @@
 import type { RejectionCode } from '#base/rejections.ts'
-import type { DecidedBy } from '#exchange/decided-by.ts'
 import { type Refusal, refusalStatus, refusalText, reject } from '#exchange/outcome.ts'
 import { formatError as formatCompletionsError } from '../completions/errors.ts'
+import type { ClosedGuards } from '../guards/guard.ts'
 import { MAX_MEMBERS } from '../json/scan-members.ts'
 import { MAX_PARTS } from '../json/tape.ts'
 import type { JsonFault } from '../json/unreadable.ts'
@@ -24,8 +24,7 @@ export function refuse(type: RouteType, code: RejectionCode, publicDetail?: stri
 }
 
 /** A guard of the policy cannot run, so nothing passes. */
-export function refuseClosed(type: RouteType, decidedBy: DecidedBy): Refusal {
-  const detail = 'a guard of the policy cannot run; lint and the status of the policy say why'
+export function refuseClosed(type: RouteType, { decidedBy, detail }: ClosedGuards): Refusal {
   return { ...refuse(type, 'prompt-guard-failed'), detail, decidedBy }
 }
 

@@ -119,7 +119,7 @@ test('while a service judges the first text, the head waits: its rejection is th
   const guard: ServiceGuard = {
     ...{ phase: 'response', index: 0, kind: 'webhook', refusal },
     service: {
-      ...{ kind: 'webhook', destination: 'judge', masks: true },
+      ...{ kind: 'webhook', destination: 'ProxyBackend/default/judge', masks: true },
       judge: () =>
         new Promise((resolve) => {
           answer = resolve

@@ -610,15 +610,15 @@ test('a rejection ends the stream once, although the provider has ended it: the 
   ])
 })
 
-test.each<[guards: readonly Guard[], check: object]>([
-  [[SECRET, OTHER], { kind: 'regex', verdict: 'Fail', length: 3 }],
-  [[service().guard], { kind: 'webhook', verdict: 'Fail', length: 0 }],
-])('what cannot be checked is a failure of the first guard', (guards, check) => {
+test.each<[guards: readonly Guard[], name: string, check: object]>([
+  [[SECRET, OTHER], 'regex', { kind: 'regex', verdict: 'Fail', length: 3 }],
+  [[service().guard], 'webhook default/judge', { kind: 'webhook', verdict: 'Fail', length: 0 }],
+])('what cannot be checked is a failure of the first guard', (guards, name, check) => {
   const { out, told, exchange, send } = sinkWith(guards)
   send(`${chunk({ content: 'hi ' })}data: {\n\n`)
   expect(told.at(-2)).toMatchObject({
     code: 'prompt-guard-failed',
-    detail: `response guard 0: ${guards[0]!.kind}: event 1 of the stream is not JSON`,
+    detail: `response guard 0: ${name}: event 1 of the stream is not JSON`,
   })
   expect(out.text).toContain('prompt guard failed')
   expect(exchange.guardChecks![0]).toMatchObject({ ...check, detail: 'event 1 of the stream is not JSON' })
@@ -634,7 +634,9 @@ test('an event over the limit ends the stream', () => {
 test('a stream for which no memory is left ends', () => {
   const { told, send } = sinkWith([service().guard])
   send(chunk({ content: 'x'.repeat(1_024) }).repeat(2_000))
-  expect(told[0]).toMatchObject({ detail: 'response guard 0: webhook: there is no memory for the stream' })
+  expect(told[0]).toMatchObject({
+    detail: 'response guard 0: webhook default/judge: there is no memory for the stream',
+  })
 })
 
 test('texts of 64 kinds of blocks are remembered, to be checked with what goes on with them', () => {

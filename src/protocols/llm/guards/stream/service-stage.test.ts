@@ -314,7 +314,13 @@ test('a mask changes the new text, and what the next window is shown with', asyn
 
 test.each<[what: string, verdict: ServiceVerdict, more: { isFixed?: boolean }, detail: string, outcome: string]>([
   ['a rejection', { kind: 'reject', status: 451, body: 'law' }, {}, 'response guard 0: webhook rejected', 'Reject'],
-  ['a failure', { kind: 'failed', detail: 'it is down' }, {}, 'response guard 0: webhook: it is down', 'Fail'],
+  [
+    'a failure',
+    { kind: 'failed', detail: 'it is down' },
+    {},
+    'response guard 0: webhook default/judge: it is down',
+    'Fail',
+  ],
   [
     'a mask of text that has left',
     { kind: 'mask', contents: ['<E>xt'] },
@@ -454,7 +460,7 @@ const FAIL: ServiceVerdict = { kind: 'failed', detail: 'it is down' }
 
 test.each<[what: string, first: ServiceVerdict, detail: string, outcome: string]>([
   ['rejection', REJECT, 'response guard 0: webhook rejected', 'Reject'],
-  ['failure', FAIL, 'response guard 0: webhook: it is down', 'Fail'],
+  ['failure', FAIL, 'response guard 0: webhook default/judge: it is down', 'Fail'],
 ])('a %s by the first service ends the questions to the others', async (_, first, detail, outcome) => {
   const { stage, asked, released, refused, exchange } = stageWith({ services: 3 })
   stage.text(1, 'x'.repeat(1024))
