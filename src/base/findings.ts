@@ -247,7 +247,8 @@ export const FINDINGS = {
       'number-inexact': 'The whole number is too large to be exact; a different number is sent.',
       'path-invalid': 'The path cannot be sent to the provider or authorization server; requests are refused.',
       'suffix-without-slash': 'A path suffix without a leading `/` also matches inside a path segment.',
-      'unsupported-conversion': 'Requests of this type cannot be sent to the provider; they are refused with 400.',
+      'unsupported-conversion':
+        'Requests of this type cannot be sent to the provider; they are refused with 400, unless another provider of the backend takes them.',
     },
   },
   backend: {

@@ -137,6 +137,29 @@ test('sessions at a provider that has none are an error', () => {
   ])
 })
 
+test.each([
+  ['the only provider', [['providerFour']], ['error']],
+  ['all providers', [['providerFour'], ['providerFour']], ['error']],
+  ['a provider after the first group', [['providerOne'], ['providerFour']], ['advice']],
+  ['a provider of the first group', [['providerFour', 'providerOne']], ['warning']],
+  ['no provider', [['providerOne', 'providerFive']], []],
+])('embeddings that %s cannot take are reported, unless others take them', (_, kinds, severities) => {
+  const groups = kinds.map((group, g) => ({
+    providers: group.map((kind, p) => ({
+      name: `p${g}${p}`,
+      [kind]: {},
+    })),
+  }))
+  const backend = { ...sourceOf({ groups }), namespace: 'default', name: 'llm' }
+  const policy = sourceOf({ routes: { '/embeddings': 'Embeddings' } })
+  const of: BackendSettings['of'] = ({ field }) => (field === 'ai' ? [policy] : []) as never
+  const context = contextWith()
+  compileAi(backend as never, { of, everyOf: of }, context)
+  const found = context.problems.filter(({ code }) => code === 'unsupported-conversion')
+  expect([...new Set(found.map(({ severity }) => severity))]).toEqual(severities)
+  for (const { message } of found) expect(message).toContain('cannot be sent to provider')
+})
+
 test('a provider without the guards of another one is reported: requests may fail over to it', () => {
   const regex = { matches: ['x'], action: 'Mask' as const }
   const both = { request: [{ regex }], response: [{ regex }] }

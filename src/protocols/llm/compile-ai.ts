@@ -14,7 +14,7 @@ import { modelOf } from './models/models.ts'
 import { ai } from './policy.ts'
 import type { BackendAiSpec, RouteType } from './policy-schema.ts'
 import type { LlmProviderSpec, NamedLlmProviderSpec, ProviderBlock, ProviderKind } from './provider-schema.ts'
-import type { Credential, Provider } from './providers/provider.ts'
+import type { Credential } from './providers/provider.ts'
 import { buildProvider, providerDestination, providerKind } from './providers.ts'
 import { TEXT_PATHS } from './request/known-paths.ts'
 import { toModelName } from './request/model-aliases.ts'
@@ -30,27 +30,28 @@ export function compileAi(
   context: CompileContext,
 ): AiPlan {
   const providers: AiProviderPlan[] = []
+  const routed: RoutedProvider[] = []
   const shared = new SharedSettings(context)
-  const add = (name: string, spec: LlmProviderSpec, path: string): number => {
+  const add = (name: string, spec: LlmProviderSpec, path: string, group = 0): number => {
     const section = sectionOf(name)
     const source = settings.of(ai, section)[0]
     const plan = compileProvider(name, spec, shared.of(source), credentialOf(settings.of(auth, section)[0]))
     const report: Report = (field, problem) => context.report(backend, path + field, problem)
     reportProvider(spec, plan.settings, report)
     reportModel(spec, report)
-    reportRoutes(
-      plan,
-      spec,
-      source === undefined ? (_, problem) => context.report(backend, path, problem) : shared.reportOnce(source),
-    )
+    const reportRoute: Report =
+      source === undefined ? (_, problem) => context.report(backend, path, problem) : shared.reportOnce(source)
+    routed.push({ plan, kind: providerKind(spec), group, report: reportRoute })
     return providers.push(plan) - 1
   }
   const { provider, groups = [] } = backend.spec
   const indexes = provider === undefined ? [] : [[add('', provider, '.provider')]]
   groups.forEach((group, g) => {
-    const addNamed = (named: NamedLlmProviderSpec, p: number) => add(named.name, named, `.groups[${g}].providers[${p}]`)
+    const addNamed = (named: NamedLlmProviderSpec, p: number) =>
+      add(named.name, named, `.groups[${g}].providers[${p}]`, g)
     indexes.push(group.providers.map(addNamed))
   })
+  for (const provider of routed) reportRoutes(provider, routed)
   indexes.forEach((group, g) => {
     group.forEach((index, p) => {
       const report: Report = (path, problem) => context.report(backend, `.groups[${g}].providers[${p}]${path}`, problem)
@@ -174,10 +175,19 @@ function reportPlatform({ projectId, region }: ProviderBlock<'providerSix'>, rep
   }
 }
 
-/** Reports route types that will be refused with 400 or 501, and settings that a route type does not use. */
-function reportRoutes(plan: AiProviderPlan, spec: LlmProviderSpec, report: Report): void {
+/** A provider whose route types are checked. */
+interface RoutedProvider {
+  readonly plan: AiProviderPlan
+  readonly kind: ProviderKind
+  /** Its priority, from 0. */
+  readonly group: number
+  readonly report: Report
+}
+
+/** Reports route types that the provider refuses with 400 or 501, and settings that a route type does not use. */
+function reportRoutes(routed: RoutedProvider, all: readonly RoutedProvider[]): void {
+  const { plan, kind, report } = routed
   const { settings } = plan
-  const kind = providerKind(spec)
   if (settings.caching !== undefined && kind !== 'providerSeven') {
     const message = `has no effect on ${withProduct(kind)}; only ${withProduct('providerSeven')} takes cache points`
     report('.promptCaching', { code: 'no-effect', message, severity: 'advice' })
@@ -186,8 +196,9 @@ function reportRoutes(plan: AiProviderPlan, spec: LlmProviderSpec, report: Repor
   const entries: [path: string, type: RouteType][] = suffixes.map(({ key, type }) => [pathOf(key), type])
   if (otherwise !== undefined) entries.push([unset ? '' : pathOf('*'), otherwise])
   for (const [path, type] of entries) {
-    const problem = routeProblem(type, plan.provider, kind)
-    if (problem !== undefined) report(path, problem)
+    const problem = routeProblem(type, routed)
+    if (problem !== undefined)
+      report(path, all.some((other) => !routeProblem(type, other)) ? leftToOthers(problem, routed) : problem)
     for (const unused of unusedSettings(type, settings)) report(path, unused)
     if (settings.guards !== undefined) reportUnguarded(path, type, settings.guards, settings.routes, report)
     if (type === 'MessagesTokenCount') reportCountSettings(plan, report)
@@ -266,11 +277,18 @@ function hasGuards({ guards }: AiSettings, phase: GuardPhase): boolean {
   return guards !== undefined && (guards.closed !== false || guards[phase].length > 0)
 }
 
-function routeProblem(
-  type: RouteType,
-  provider: Provider,
-  kind: ProviderKind,
-): Omit<ConfigProblem, 'path'> | undefined {
+type RouteProblem = Omit<ConfigProblem, 'path'>
+
+/** A provider leaves what it cannot take to the others of its backend (docs/behaviour/llm.md, "Failover"). Those behind the first group seldom get it. */
+function leftToOthers({ message, code }: RouteProblem, { group }: RoutedProvider): RouteProblem {
+  return {
+    code,
+    message: `${message}, or with traffic.retry sent to another provider of the backend`,
+    severity: group === 0 ? 'warning' : 'advice',
+  }
+}
+
+function routeProblem(type: RouteType, { plan: { provider }, kind }: RoutedProvider): RouteProblem | undefined {
   if (type === 'Realtime') {
     if (provider.realtime?.(provider.pin ?? 'any') !== undefined) return undefined
     const message = `Realtime sessions cannot be opened at ${withProduct(kind)}; requests are refused with 501`
