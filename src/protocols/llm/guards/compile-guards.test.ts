@@ -193,6 +193,21 @@ test.each(['request', 'response'])('a %s guard whose service cannot be asked clo
   expect(compileWith(reported, two({}), own)).toEqual([])
 })
 
+test.each([
+  ['\bproject\b', ['.matches[0]: no-effect, has the control character U+0008']],
+  ['/AKIA[0-9A-Z]{16}/i', ['.matches[0]: no-effect, has slashes and flags around it']],
+  ['\\bproject\\b', []],
+  ['/etc/passwd', []],
+  ['a\t\n', []],
+])('a pattern that probably finds nothing is reported: %j', (pattern, problems) => {
+  const context = new TestContext({})
+  const spec = guards({ request: [{ regex: { action: 'Reject', matches: [pattern] } }] })
+  compileGuards(sourceOf({ promptGuard: spec }), context)
+  expect(
+    context.problems.map(({ path, code, message }) => `${path.slice(-11)}: ${code}, ${message.split(/,/)[0]}`),
+  ).toMatchObject(problems.map((problem) => expect.stringContaining(problem)))
+})
+
 test('what a guard can run with is a warning', () => {
   const context = new TestContext({})
   const spec = guards({

@@ -1,3 +1,4 @@
+import type { ConfigProblem } from '#base/config-problem.ts'
 import { compilePattern } from '#base/pattern.ts'
 import { nameWithProduct } from '#base/products.ts'
 import type { DecidedBy } from '#exchange/decided-by.ts'
@@ -47,6 +48,21 @@ function decidedBy({ origin, path }: Source, field: string): DecidedBy {
   return { stage: 'backend', field: 'ai.promptGuard', sources: [{ origin, path: path + field }] }
 }
 
+/** A pattern that is valid, but probably matches nothing. */
+function doubtAbout(pattern: string): Omit<ConfigProblem, 'path'> | undefined {
+  if (pattern.includes('\b')) {
+    const message =
+      'has the control character U+0008, as which YAML reads \\b in double quotes, so the pattern finds nothing in usual text; write it in single quotes'
+    return { code: 'no-effect', message, severity: 'warning' }
+  }
+  if (/^\/.+\/[gimsuvy]+$/s.test(pattern)) {
+    const message =
+      'has slashes and flags around it, which RE2 takes as a part of the pattern; write (?i) for the flag i'
+    return { code: 'no-effect', message, severity: 'warning' }
+  }
+  return undefined
+}
+
 class GuardCompiler {
   readonly #source: Source
   readonly #context: CompileContext
@@ -82,6 +98,10 @@ class GuardCompiler {
     if (phase === 'response' && spec.action === 'Reject') {
       const message = 'Reject has no effect on responses: matches are masked'
       this.#context.report(this.#source, `${path}.action`, { code: 'no-effect', message, severity: 'warning' })
+    }
+    for (const [index, source] of (spec.matches ?? []).entries()) {
+      const problem = doubtAbout(source)
+      if (problem !== undefined) this.#context.report(this.#source, `${path}.matches[${index}]`, problem)
     }
     const rules = compileRules(spec, (field, message) => this.#close(path + field, message))
     return { rules, rejects }
