@@ -226,6 +226,7 @@ export const COLLECTIONS: Readonly<Record<string, Filled | PeerFilled>> = {
   'protocols/llm/compile-ai #compiled': 'configuration',
   'protocols/llm/compile-ai #reported': 'configuration',
   'protocols/llm/converse/documents #numbers': 'message',
+  'protocols/llm/converse/read-stream #empty': OPEN_BLOCKS,
   'protocols/llm/guards/rules/builtin-rules rules': 'configuration',
   'protocols/llm/guards/rules/candidate-rule #pending': 'message',
   'protocols/llm/guards/rules/candidate-rule #found': 'message',

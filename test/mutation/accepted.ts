@@ -474,13 +474,6 @@ export const ACCEPTED: readonly Accepted[] = [
     reason: 'only memory: no number of a block comes back',
   },
   {
-    file: 'protocols/llm/converse/read-stream.ts',
-    line: 'const NONE = -1',
-    original: '1',
-    replacement: '(1 + 1)',
-    reason: 'no block has a negative number',
-  },
-  {
     file: 'protocols/llm/messages/read-stream.ts',
     line: 'const NONE = -1',
     original: '1',

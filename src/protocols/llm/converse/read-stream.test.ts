@@ -122,9 +122,17 @@ test.each<[name: string, pushes: readonly (readonly Uint8Array[])[], told: reado
     ],
   ],
   [
-    'a call that the provider makes itself',
-    [[begin(3, { type: 'server_tool_use', name: 'x' }), delta(3, { toolUse: { input: '1' } }), stop(3)]],
-    [['close', 3]],
+    'calls without arguments that overlap',
+    [[begin(1, {}), begin(2, {}), begin(3, {}), delta(2, { toolUse: { input: '1' } }), stop(1), stop(3), stop(2)]],
+    [
+      ...[1, 2, 3].map((block) => ['call', block, '', '']),
+      ['arguments', 2, '1'],
+      ...[1, 3].flatMap((block) => [
+        ['arguments', block, '{}'],
+        ['close', block],
+      ]),
+      ['close', 2],
+    ],
   ],
   ['what follows an exception in its piece', [[EXCEPTION, delta(0, { text: 'a' })]], [THROTTLED]],
   ['what follows an exception', [[EXCEPTION], [delta(0, { text: 'a' })]], [THROTTLED]],
@@ -133,4 +141,29 @@ test.each<[name: string, pushes: readonly (readonly Uint8Array[])[], told: reado
   const reader = readStream(sink, { maxEventBytes: 10_000, claim: roomFor(10_000).claim })
   for (const frames of pushes) reader.push(Buffer.concat(frames))
   expect(told).toEqual(expected)
+})
+
+test('calls that the provider makes itself are left out, also where they overlap with each other and with a call', () => {
+  const { sink, told } = toldAnswer()
+  const end = new AnswerEnd(sink, { claim: undefined, maxKept: 0 })
+  const reader = readStream(end, { maxEventBytes: 10_000, claim: roomFor(10_000).claim })
+  const input = (block: number) => delta(block, { toolUse: { input: `${block}` } })
+  const hosted = { type: 'server_tool_use', name: 'x' }
+  const frames = [
+    begin(1, hosted),
+    begin(2, {}),
+    begin(3, hosted),
+    input(1),
+    input(2),
+    input(3),
+    begin(2, hosted),
+    input(2),
+  ]
+  reader.push(Buffer.concat([...frames, stop(1), stop(2), stop(3)]))
+  expect(told).toEqual([
+    ['start', '', ''],
+    ['call', 0, '', ''],
+    ['arguments', 0, '2'],
+    ['close', 0],
+  ])
 })

@@ -9,8 +9,6 @@ import type { StreamLimits, StreamReader } from '../translation/dialect.ts'
 import { readException } from './exceptions.ts'
 import { readCitation, readStop, readUsage } from './read-blocks.ts'
 
-const NONE = -1
-
 export function readStream(sink: AnswerSink, limits: StreamLimits): StreamReader {
   return new ConverseStreamReader(sink, limits)
 }
@@ -20,10 +18,8 @@ class ConverseStreamReader implements StreamReader {
   readonly #sink: AnswerSink
   readonly #frames: EventReader
   #isOver = false
-  /** The last block, if it is a call without arguments so far. */
-  #call = NONE
-  /** The last block, if it is of a tool that the provider runs itself. */
-  #hosted = NONE
+  /** Calls without arguments so far. Blocks may overlap. */
+  readonly #empty = new Set<number>()
 
   constructor(sink: AnswerSink, { claim, maxEventBytes }: StreamLimits) {
     this.#sink = sink
@@ -64,7 +60,7 @@ class ConverseStreamReader implements StreamReader {
       case 'contentBlockStart':
         return this.#begin(block, memberOf(memberOf(payload, 'start'), 'toolUse'))
       case 'contentBlockStop':
-        if (block === this.#call) this.#arguments(block, '{}')
+        if (this.#empty.has(block)) this.#arguments(block, '{}')
         return this.#sink.close(block)
       case 'messageStart':
         return this.#sink.start('', '')
@@ -77,11 +73,9 @@ class ConverseStreamReader implements StreamReader {
 
   #begin(block: number, call: unknown): void {
     if (call === undefined) return
-    if (textAt(call, 'type') !== undefined) {
-      this.#hosted = block
-      return
-    }
-    this.#call = block
+    // Of a tool that the provider runs itself: its arguments are those of no call, so that they are dropped (`AnswerEnd`).
+    if (textAt(call, 'type') !== undefined) return this.#sink.close(block)
+    this.#empty.add(block)
     this.#sink.call(block, textAt(call, 'toolUseId') ?? '', textAt(call, 'name') ?? '')
   }
 
@@ -100,8 +94,8 @@ class ConverseStreamReader implements StreamReader {
   }
 
   #arguments(block: number, text: string): void {
-    if (text === '' || block === this.#hosted) return
-    if (block === this.#call) this.#call = NONE
+    if (text === '') return
+    this.#empty.delete(block)
     this.#sink.arguments(block, text)
   }
 

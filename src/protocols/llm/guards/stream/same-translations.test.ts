@@ -1,17 +1,22 @@
 import { expect, test } from 'vitest'
+import { reject } from '#exchange/outcome.ts'
 import { encodeEvent } from '#net/event-stream/event-frame.ts'
 import { encodeHeaders } from '#net/event-stream/event-header.ts'
 import { inOneTurn } from '#test/support/in-one-turn.ts'
 import { sampleSize } from '#test/support/sample-size.ts'
 import { type SeededRandom, seededRandom } from '#test/support/seeded-random.ts'
 import { translated } from '#test/support/translated-exchange.ts'
+import { pass } from '../../testing.ts'
+import type { RegexGuard } from '../guard.ts'
 import type { GuardedFormat } from '../guarded-format.ts'
+import { compileRules } from '../rules/compile-rules.ts'
 import { PATTERNS } from '../rules/testing.ts'
 import {
   type Any,
   argumentsFrom,
   DIALECTS,
   type Event,
+  interleave,
   isBeginning,
   isJson,
   MESSAGES,
@@ -107,7 +112,9 @@ const OF_MESSAGES: ProviderRig = {
   },
 }
 
-const OF_CONVERSE: ProviderRig = {
+type Ordering = <T>(random: SeededRandom, blocks: readonly (readonly T[])[]) => readonly T[]
+
+const ofConverse = (order: Ordering): ProviderRig => ({
   provider: { providerSeven: {} },
   streamType: 'application/vnd.amazon.eventstream',
   tell(parts, random) {
@@ -135,9 +142,13 @@ const OF_CONVERSE: ProviderRig = {
     })
     const usage = { inputTokens: 1, outputTokens: 1, totalTokens: 2 }
     const content = blocks.map(({ whole }) => whole)
+    const told = order(
+      random,
+      blocks.map(({ frames }) => frames),
+    )
     const frames = [
       frame('messageStart', { role: 'assistant' }),
-      ...blocks.flatMap((block) => block.frames),
+      ...told,
       frame('messageStop', { stopReason: 'end_turn' }),
       frame('metadata', { usage }),
     ]
@@ -146,7 +157,11 @@ const OF_CONVERSE: ProviderRig = {
       stream: Buffer.concat(frames),
     }
   },
-}
+})
+
+const OF_CONVERSE = ofConverse((_, blocks) => blocks.flat())
+/** Its blocks overlap. */
+const OF_OVERLAPPING = ofConverse(interleave)
 
 function frame(type: string, payload: Event): Uint8Array {
   const headers = { ':message-type': 'event', ':event-type': type }
@@ -255,6 +270,103 @@ test.each(SAME_BLOCKS.flatMap(([api, rig, clients]) => clients.map((client) => [
         } else if (shown(got.texts) !== shown(checked.texts)) fail('other masks')
         else if (shown(checked.texts) !== shown(unguarded.texts)) found.masked++
       }
+    }
+    expect(found.masked).toBeGreaterThan(count / 10)
+  },
+  600_000,
+)
+
+/** An answer for a client with these texts. */
+const WHOLE_ANSWERS: Readonly<Record<GuardedFormat, (texts: Texts) => object>> = {
+  Completions(texts) {
+    const calls = [...texts].filter(([key]) => isJson(key)).map(([, text], at) => callOf(at, text))
+    const message = {
+      role: 'assistant',
+      content: texts.get('0 content'),
+      reasoning_content: texts.get('0 reasoning_content'),
+      ...(calls.length > 0 && { tool_calls: calls }),
+    }
+    return { choices: [{ index: 0, message, finish_reason: 'stop' }] }
+  },
+  Messages(texts) {
+    const content: object[] = []
+    for (const [key, text] of texts) {
+      const [index, kind] = key.split(' ') as [string, string]
+      if (kind === 'input') content[Number(index)] = { type: 'tool_use', id: 't', name: 'f', input: JSON.parse(text) }
+      else content[Number(index)] = { type: kind, [kind]: text }
+    }
+    return {
+      type: 'message',
+      role: 'assistant',
+      content: Array.from(content, (block) => block ?? { type: 'text', text: '' }),
+    }
+  },
+  Responses(texts) {
+    const output: Any[] = []
+    for (const [key, text] of texts) {
+      const [index, kind] = key.split(' ') as [string, string]
+      const at = Number(index)
+      if (kind === 'arguments') output[at] = { type: 'function_call', call_id: 'c', name: 'f', arguments: text }
+      else if (kind === 'summary') {
+        output[at] ??= { type: 'reasoning', summary: [] }
+        output[at].summary.push({ type: 'summary_text', text })
+      } else {
+        output[at] ??= { type: 'message', role: 'assistant', content: [] }
+        output[at].content.push({ type: 'output_text', text, annotations: [] })
+      }
+    }
+    return { output: Array.from(output, (item) => item ?? { type: 'reasoning', summary: [] }) }
+  },
+}
+
+test.each(CLIENTS)(
+  'a stream of overlapping blocks of Converse is masked for a client of %s as a whole answer with its texts',
+  (client) => {
+    const random = seededRandom(5)
+    const found = { ended: 0, masked: 0, refused: 0 }
+    const count = sampleSize(40, 2000)
+    const whole = (texts: Texts, specs: GuardSpecs): Got => {
+      const guards = specs.map(
+        ({ regex: { matches } }): RegexGuard => ({
+          ...{ phase: 'response', index: 0, kind: 'regex', rejects: false, refusal: reject('prompt-guard-rejected') },
+          rules: compileRules({ matches }, () => {}),
+        }),
+      )
+      const body = JSON.stringify(WHOLE_ANSWERS[client](texts))
+      const { text, refusal } = pass(body, { type: client, guards, contentType: 'application/json' })
+      if (refusal !== undefined) return { texts: new Map(), isEnded: true }
+      return { texts: DIALECTS[client].read(JSON.parse(text)), isEnded: false }
+    }
+    for (let each = 0; each < count; each++) {
+      const guards = Array.from({ length: 1 + random.below(2) }, () =>
+        masking(...Array.from({ length: 1 + random.below(2) }, () => random.pick(PATTERNS))),
+      )
+      const parts = partsFrom(random, ['thinking', 'text', 'text', 'call'])
+      const { stream } = OF_OVERLAPPING.tell(parts, random)
+      const unguarded = answered(OF_OVERLAPPING, client, stream, true, [masking('\\x{10FFFF}')])
+      // What comes between the halves of a character makes two of them, and a whole answer with one cannot be read.
+      if (![...unguarded.texts.values()].every((text) => text.isWellFormed())) continue
+      const checked = whole(unguarded.texts, guards)
+      const got = answered(OF_OVERLAPPING, client, stream, true, guards)
+      const fail = (what: string) => {
+        const texts = {
+          unguarded: [...unguarded.texts],
+          checked: [...checked.texts],
+          got: [...got.texts],
+          isEnded: got.isEnded,
+        }
+        throw new Error(`${what}: ${JSON.stringify({ each, guards, parts, texts })}`)
+      }
+      if (checked.isEnded) {
+        found.refused++
+        if (!got.isEnded) fail('only the whole answer is refused')
+      } else if (got.isEnded) {
+        found.ended++
+        for (const [key, text] of got.texts) {
+          if (!isJson(key) && !isBeginning(text, checked.texts.get(key) ?? '')) fail(`more has left of ${key}`)
+        }
+      } else if (shown(got.texts) !== shown(checked.texts)) fail('other masks')
+      else if (shown(checked.texts) !== shown(unguarded.texts)) found.masked++
     }
     expect(found.masked).toBeGreaterThan(count / 10)
   },

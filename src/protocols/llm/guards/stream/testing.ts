@@ -45,7 +45,7 @@ const textsOf = (entries: readonly (readonly [string, unknown])[]): Texts =>
   new Map(entries.filter((entry): entry is [string, string] => typeof entry[1] === 'string'))
 
 /** Lists become one; each stays in its order. */
-function interleave<T>(random: SeededRandom, lists: readonly (readonly T[])[]): T[] {
+export function interleave<T>(random: SeededRandom, lists: readonly (readonly T[])[]): T[] {
   const left = lists.map((list) => [...list]).filter(({ length }) => length > 0)
   const all: T[] = []
   while (left.length > 0) {
