@@ -30,8 +30,12 @@ test.each<[pattern: string, fault: string]>([
   ['a*|*', '"*" at character 4 has nothing to repeat; write \\* for the character'],
   ['[**]a**', '"**" at character 6 repeats a repetition, which RE2 does not have; use a group: (?:...)'],
   [
+    '(a{1,100}-){1,200}',
+    '"{1,200}" at character 12 is not a valid number of repetitions: RE2 repeats at most 1000 times, with repetitions of a repetition multiplied, and the larger number is the second',
+  ],
+  [
     'a{2,1}',
-    '"{2,1}" at character 2 is not a valid number of repetitions: RE2 repeats at most 1000 times, and the larger number is the second',
+    '"{2,1}" at character 2 is not a valid number of repetitions: RE2 repeats at most 1000 times, with repetitions of a repetition multiplied, and the larger number is the second',
   ],
   ['[a-z][z-a]', '"z-a" at character 7 is not an ascending range'],
   ['\\d\\p{Nothing}', '"\\p{Nothing}" at character 3 is not a character class that RE2 has'],

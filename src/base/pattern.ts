@@ -84,7 +84,7 @@ const DESCRIPTIONS = {
     located(
       source,
       input,
-      'is not a valid number of repetitions: RE2 repeats at most 1000 times, and the larger number is the second',
+      'is not a valid number of repetitions: RE2 repeats at most 1000 times, with repetitions of a repetition multiplied, and the larger number is the second',
     ),
   'invalid character class range': (source, input) =>
     located(

@@ -24,6 +24,8 @@ test.each<[text: string, fault: string]>([
   ['a: |\nb\n', '2:1 this line must be a key and a value: a name, a colon and a space'],
   ['a: 1\n- b\n', '2:1 a list item is among the keys of a mapping; indent it under the key of its list'],
   ['- b\na: 1\n', '2:1 this line is not part of the list or mapping above'],
+  ["a: [AKIA[0-9]{16}, 'b']\n", '1:9 a value in brackets that contains "[" must be in quotes'],
+  ["a: { b: x{2}, c: 'd' }\n", '1:10 a value in brackets that contains "{" must be in quotes'],
   ['a: @x\n', '1:4 a value that starts with @, % or ` must be in quotes'],
   ['a: "\\d"\n', '1:5 there is no such escape in double quotes; write \\\\ for a backslash, or use single quotes'],
   ['a: |x\n  b\n', '1:5 the text after | or > must start in the next line'],

@@ -97,6 +97,7 @@ const DESCRIPTIONS: { readonly [Code in YAMLError['code']]?: Describe } = {
     if (message.startsWith('Block scalar header')) {
       return { message: 'the text after | or > must start in the next line' }
     }
+    if (/flow-(?:seq|map)-start at node end/.test(message)) return bracketInValue(at, text)
     if (!message.startsWith('Unexpected scalar at node end')) return undefined
     return startsLine(text, at)
       ? { message: 'this line is not part of the list or mapping above' }
@@ -114,7 +115,13 @@ function describeNoKey(at: number, { text }: Pick<FaultyText, 'text'>): Descript
   if (/^-\s/.test(line))
     return { message: 'a list item is among the keys of a mapping; indent it under the key of its list' }
   if (/^[\w./-]+:\S/.test(line)) return { message: 'a space is missing after the colon of a key' }
-  return { message: 'this line must be a key and a value: a name, a colon and a space' }
+  return bracketInValue(at, text) ?? { message: 'this line must be a key and a value: a name, a colon and a space' }
+}
+
+/** A bracket that is not the first character of a value. */
+function bracketInValue(at: number, text: string): Description | undefined {
+  if (!/^[[{]/.test(text.slice(at, at + 1)) || !/^[^\s[{,:]/.test(text.slice(at - 1, at))) return undefined
+  return { message: `a value in brackets that contains "${text[at]}" must be in quotes` }
 }
 
 function bracketOf(message: string): string {

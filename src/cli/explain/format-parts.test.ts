@@ -63,19 +63,19 @@ test('the weight of a backend is shown if there are several', () => {
 test.each([
   [
     {},
-    'evicted after an unhealthy response, for 3 s times the number of evictions so far; returns with the health that it had',
+    'is evicted after an unhealthy response, for 3 s times the number of evictions so far; returns with the health that it had',
   ],
   [
     { consecutiveFailures: 2, restoreHealth: 0.8 },
-    'evicted after 2 consecutive unhealthy responses, for 3 s times the number of evictions so far; returns with health 0.8',
+    'is evicted after 2 consecutive unhealthy responses, for 3 s times the number of evictions so far; returns with health 0.8',
   ],
   [
     { consecutiveFailures: 1, healthThreshold: 0.5, durationMs: 1500 },
-    'evicted after an unhealthy response or an unhealthy response that leaves a health below 0.5, for 1.5 s times the number of evictions so far; returns with the health that it had',
+    'is evicted after an unhealthy response or an unhealthy response that leaves a health below 0.5, for 1.5 s times the number of evictions so far; returns with the health that it had',
   ],
   [
     { consecutiveFailures: 0, healthThreshold: 0.5 },
-    'evicted after an unhealthy response that leaves a health below 0.5, for 3 s times the number of evictions so far; returns with the health that it had',
+    'is evicted after an unhealthy response that leaves a health below 0.5, for 3 s times the number of evictions so far; returns with the health that it had',
   ],
   [{ consecutiveFailures: 0 }, 'never evicted: consecutiveFailures is 0'],
 ])('when an endpoint is evicted: %j', (settings, line) => {

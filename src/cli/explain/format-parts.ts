@@ -82,7 +82,7 @@ function evictionText({ consecutiveFailures, healthThreshold, durationMs, restor
   ].filter((cause) => cause !== false)
   if (causes.length === 0) return 'never evicted: consecutiveFailures is 0'
   const time = `for ${durationMs / 1000} s times the number of evictions so far`
-  return `evicted after ${causes.join(' or ')}, ${time}; returns with ${restoreHealth === undefined ? 'the health that it had' : `health ${restoreHealth}`}`
+  return `is evicted after ${causes.join(' or ')}, ${time}; returns with ${restoreHealth === undefined ? 'the health that it had' : `health ${restoreHealth}`}`
 }
 
 function failuresText(count: number): string {

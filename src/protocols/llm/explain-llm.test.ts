@@ -8,18 +8,18 @@ import { compileRules } from './guards/rules/compile-rules.ts'
 const facts = { ...NO_LLM, provider: 'aws.bedrock', requestModel: 'm' }
 
 test('explain shows the type, the provider, what a translation lost, and what was removed', () => {
-  expect(describeLlm(undefined, undefined, [])).toEqual(['llm       no route type'])
-  expect(describeLlm('Messages', undefined, [])).toEqual(['llm       Messages'])
-  expect(describeLlm('Passthrough', { ...facts, requestModel: '' }, [])).toEqual([
+  expect(describeLlm(undefined, undefined, undefined)).toEqual(['llm       no route type'])
+  expect(describeLlm('Messages', undefined, undefined)).toEqual(['llm       Messages'])
+  expect(describeLlm('Passthrough', { ...facts, requestModel: '' }, undefined)).toEqual([
     'llm       Passthrough to aws.bedrock',
   ])
   const translation = { from: 'completions', to: 'converse', dropped: ['n', 'messages[0].name'] }
-  expect(describeLlm('Completions', { ...facts, translation }, [])).toEqual([
+  expect(describeLlm('Completions', { ...facts, translation }, undefined)).toEqual([
     'llm       Completions to aws.bedrock, model m',
     '          translated from completions to converse',
     '          left out: n, messages[0].name',
   ])
-  expect(describeLlm('Completions', { ...facts, removedFields: ['n', 'user'] }, [])).toEqual([
+  expect(describeLlm('Completions', { ...facts, removedFields: ['n', 'user'] }, undefined)).toEqual([
     'llm       Completions to aws.bedrock, model m',
     '          removed, because their transformations failed: n, user',
   ])
@@ -28,7 +28,7 @@ test('explain shows the type, the provider, what a translation lost, and what wa
 test('explain shows the guards of the response where they apply', () => {
   const common = { phase: 'response' as const, refusal: reject('prompt-guard-rejected') }
   const judge = () => Promise.resolve({ kind: 'pass' as const })
-  const guards: Guard[] = [
+  const response: Guard[] = [
     {
       ...{ ...common, index: 0, kind: 'regex', rejects: false },
       rules: compileRules({ matches: ['x', 'y'], builtins: ['Email'] }, () => {}),
@@ -38,10 +38,16 @@ test('explain shows the guards of the response where they apply', () => {
       service: { kind: 'webhook', destination: 'ProxyBackend/default/judge', masks: true, judge },
     },
   ]
+  const guards = { closed: false, request: [], response } as const
   expect(describeLlm('Messages', facts, guards)).toEqual([
     'llm       Messages to aws.bedrock, model m',
     '          response guard 0, regex, masks matches[0], matches[1], Email',
     '          response guard 1, webhook default/judge',
   ])
   expect(describeLlm('Embeddings', facts, guards)).toEqual(['llm       Embeddings to aws.bedrock, model m'])
+  for (const type of ['Passthrough', 'Detect'] as const) {
+    expect(describeLlm(type, facts, guards)[1]).toBe(
+      '          no prompt guard checks requests and answers of this type',
+    )
+  }
 })

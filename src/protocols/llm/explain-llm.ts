@@ -1,5 +1,5 @@
 import type { LlmFacts } from '#exchange/llm-facts.ts'
-import type { Guard } from './guards/guard.ts'
+import type { PromptGuards } from './guards/guard.ts'
 import { isGuardedFormat } from './guards/guarded-format.ts'
 import { describeResponseGuard } from './guards/trace-guards.ts'
 import type { RouteType } from './policy-schema.ts'
@@ -11,7 +11,7 @@ const INDENT = ' '.repeat(10)
 export function describeLlm(
   type: RouteType | undefined,
   facts: LlmFacts | undefined,
-  guards: readonly Guard[],
+  guards: PromptGuards | undefined,
 ): readonly string[] {
   if (type === undefined) return ['llm       no route type']
   if (facts === undefined) return [`llm       ${type}`]
@@ -24,6 +24,9 @@ export function describeLlm(
     if (dropped.length > 0) lines.push(`${INDENT}left out: ${dropped.join(', ')}`)
   }
   if (removed.length > 0) lines.push(`${INDENT}removed, because their transformations failed: ${removed.join(', ')}`)
-  if (isGuardedFormat(type)) for (const guard of guards) lines.push(INDENT + describeResponseGuard(guard))
+  if (guards === undefined) return lines
+  if (isGuardedFormat(type)) lines.push(...guards.response.map((guard) => INDENT + describeResponseGuard(guard)))
+  if (type === 'Passthrough' || type === 'Detect')
+    lines.push(`${INDENT}no prompt guard checks requests and answers of this type`)
   return lines
 }

@@ -160,8 +160,7 @@ class LlmRun implements ProtocolRun {
   explain(exchange: Exchange, endpoint: EndpointName | undefined): ProtocolExplanation | undefined {
     const provider = this.#plan.providers.find(({ name }) => sectionOf(name) === endpoint?.section)
     if (provider === undefined) return undefined
-    const { guards } = provider.settings
-    return { lines: describeLlm(preparedType(provider, exchange), exchange.llm, guards?.response ?? []) }
+    return { lines: describeLlm(preparedType(provider, exchange), exchange.llm, provider.settings.guards) }
   }
 
   noteRefused(exchange: Exchange, endpoint: EndpointName | undefined): void {

@@ -79,6 +79,14 @@ verifies('backend.auth/passthrough-without-authentication', 'without a validated
   })
 })
 
+test.each([
+  ['absent', 'Secret absent does not exist, or has errors and is not in use'],
+  ['wrong', 'Secret wrong has no entry Authorization'],
+])('a credential that is missing says why: %s', (name, detail) => {
+  const run = auth.compile([sourceOf(specFrom(backendAuth, { secretRef: { name } }))], contextWith(SECRETS))!
+  expect(run.request!(exchangeWith({ target: '/p' }))).toMatchObject({ detail })
+})
+
 const refused: [written: object, report: string][] = [
   [{ secretRef: { name: 'absent' } }, 'secret-missing spec.traffic.field.secretRef'],
   [{ secretRef: { name: 'wrong' } }, 'secret-missing spec.traffic.field.secretRef'],

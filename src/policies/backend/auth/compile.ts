@@ -49,11 +49,15 @@ export function credentialOf(source: Source, location: WritableLocation, context
   const { key, secretRef } = source.spec
   if (key !== undefined) return usable(source, '.key', toByteText(key), location, context)
   if (secretRef !== undefined) {
-    const value = context.secret(source, secretRef.name)?.data.Authorization
+    const secret = context.secret(source, secretRef.name)
+    const value = secret?.data.Authorization
     if (value !== undefined) return usable(source, '.secretRef', value, location, context)
-    const message = `Secret ${secretRef.name} has no entry Authorization; requests are refused`
+    const fault =
+      secret === undefined ? 'does not exist, or has errors and is not in use' : 'has no entry Authorization'
+    const detail = `Secret ${secretRef.name} ${fault}`
+    const message = `${detail}; requests are refused`
     context.report(source, '.secretRef', { severity: 'error', code: 'secret-missing', message })
-    return reject('backend-auth-failed', { detail: `Secret ${secretRef.name} has no entry Authorization` })
+    return reject('backend-auth-failed', { detail })
   }
   throw new Error('a backend.auth without a form')
 }
