@@ -122,8 +122,19 @@ const ALERTS: readonly Alert[] = [
     expr: 'sum by (kind) (rate(gatewright_guardrail_checks_total{action="Fail"}[5m])) > 0',
     for: '5m',
     severity: 'critical',
-    summary: 'Prompt guards of the kind {{ $labels.kind }} cannot run: their requests are refused.',
-    action: 'The decision records name the guard and its failure.',
+    summary: 'Prompt guards of the kind {{ $labels.kind }} fail: their requests are refused.',
+    action:
+      'gatewright tail --code prompt-guard-failed shows the requests; gatewright why ID names the guard, its server and the cause.',
+  },
+  {
+    name: 'GatewrightGuardServiceDown',
+    expr: 'max by (kind, backend) (gatewright_guardrail_open_circuits) > 0',
+    for: '1m',
+    severity: 'critical',
+    summary:
+      'The service {{ $labels.backend }} of prompt guards ({{ $labels.kind }}) fails: what it has to check is refused.',
+    action:
+      'Check that server. gatewright status names the guards that ask it; the log has the cause of the last failure. The next request asks it again.',
   },
   {
     name: 'GatewrightKeySetsFail',
