@@ -187,10 +187,10 @@ export interface ClientStream {
   /** Cancels the request: an HTTP/1 connection is closed, an HTTP/2 stream is reset. The handler gets no further calls. */
   cancel(): void
   /**
-   * Allows the pool to reuse this object and its head for another request. The caller must not use them afterwards. Optional. Has no
-   * effect before the exchange is over.
+   * Allows the pool to reuse this object and its head for another request. Optional. Has no effect before the exchange is over.
+   * @returns whether it is allowed; then the caller must forget the object
    */
-  release(): void
+  release(): boolean
 }
 
 /** The end of a tunnel at the backend. */

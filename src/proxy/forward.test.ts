@@ -97,7 +97,7 @@ function request(items: readonly PlanItem[], ...answers: readonly (string | Refu
       return upstream
     },
   }
-  const observer: Pick<Observer, 'bug'> = { bug: (_, error) => bugs.push(error) }
+  const observer: Pick<Observer, 'bug' | 'ended'> = { bug: (_, error) => bugs.push(error), ended: () => {} }
   const context = {
     decisionIds: new DecisionIds(),
     workloads: plan.workloads,
@@ -116,7 +116,7 @@ function request(items: readonly PlanItem[], ...answers: readonly (string | Refu
   )
   const receiver = new Receiver(context, plan.sockets.get('127.0.0.1:8080')!)
   receiver.request(stream as unknown as ServerStream)
-  return { stream, sent, bugs }
+  return { stream, receiver, sent, bugs }
 }
 
 /** Lets everything happen that does not wait for time. */
@@ -159,6 +159,19 @@ test.each([
     await settled()
     const { exchange } = sent[0]!.context as InFlight
     expect(exchange.attempts?.map(({ status: given, detail }) => ({ status: given, detail }))).toEqual(attempts)
+  },
+)
+
+test.each([true, false])(
+  'a request forgets the objects of its response if the next one may have them: %j',
+  async (isOver) => {
+    const { stream, receiver, sent } = request([providers('one')], 'data: [DONE]\n\n')
+    await settled()
+    const upstream = sent[0]!
+    const flight = stream.context as InFlight
+    upstream.release = () => isOver
+    receiver.finished(stream as unknown as ServerStream, 0)
+    expect(flight.upstream).toBe(isOver ? undefined : upstream)
   },
 )
 

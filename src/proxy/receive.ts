@@ -51,7 +51,8 @@ export class Receiver implements StreamHandler {
     flight.completeAttempt()
     this.#context.observer.ended(flight, sentBytes, noteOnFailure(flight))
     flight.bodies.release()
-    flight.upstream?.release()
+    // Otherwise a late filter would cancel the next request on it.
+    if (flight.upstream?.release() === true) flight.upstream = undefined
     flight.ended = true
     // An idle connection must not keep the objects of its last request.
     stream.context = undefined

@@ -215,11 +215,10 @@ test('a request is not sent again when its response has begun, or it is over', (
 
 test('an exchange is released once, after its end', () => {
   const { exchange, take, begin } = setup()
-  exchange.release()
+  expect(exchange.release()).toBe(false)
   expect(exchange.context).toBe('context')
   exchange.finish()
-  exchange.release()
-  exchange.release()
+  expect([exchange.release(), exchange.release()]).toEqual([true, true])
   expect([take(), exchange.context]).toEqual([['abandoned', 'recycle'], undefined])
   begin()
   exchange.finish()

@@ -101,11 +101,13 @@ export class ClientExchange implements ClientStream, ReaderOwner, WriterOwner {
     this.body.abort('cancelled')
   }
 
-  release(): void {
-    if (this.#phase !== OVER || this.#released) return
+  release(): boolean {
+    if (this.#phase !== OVER) return false
+    if (this.#released) return true
     this.#released = true
     this.context = undefined
     this.#owner.recycle(this)
+    return true
   }
 
   // Called by the connection.

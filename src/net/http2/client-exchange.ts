@@ -121,7 +121,9 @@ export class ClientExchange implements ClientStream, ReaderOwner, RequestWriterO
     this.body.abort('cancelled')
   }
 
-  release(): void {}
+  release(): boolean {
+    return false
+  }
 
   /** The session failed or the time limit passed. */
   fail(why: Abort): void {

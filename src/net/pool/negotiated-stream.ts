@@ -82,8 +82,8 @@ export class NegotiatedStream implements ClientStream, ClientHandler, Waiting {
     this.#stream?.cancel()
   }
 
-  release(): void {
-    this.#stream?.release()
+  release(): boolean {
+    return this.#stream?.release() === true
   }
 
   // Called by the stream.

@@ -59,7 +59,9 @@ export class RawConnection extends RawDuplex implements ClientStream {
     this.cut('cancelled')
   }
 
-  release(): void {}
+  release(): boolean {
+    return false
+  }
 
   protected finished(): void {}
 

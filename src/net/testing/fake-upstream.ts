@@ -47,5 +47,7 @@ export class FakeUpstream implements ClientStream, BodySource {
     this.cancelled = true
   }
 
-  release(): void {}
+  release(): boolean {
+    return false
+  }
 }

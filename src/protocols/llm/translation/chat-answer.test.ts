@@ -1,5 +1,15 @@
 import { expect, test } from 'vitest'
+import { NO_LLM } from '#exchange/llm-facts.ts'
+import { BodyClaim, BodyMemory } from '#net/body/body-memory.ts'
+import { ForwardingSink } from '#net/body/forwarding-sink.ts'
+import { RESPONSE_DECODING } from '#net/body/response-decoding.ts'
+import { Head } from '#net/http/head.ts'
+import { exchangeWith } from '#policies/shared/testing.ts'
+import { sent } from '#test/support/prepare-llm.ts'
 import { translated } from '#test/support/translated-exchange.ts'
+import { VirtualTime } from '#test/support/virtual-time.ts'
+import { observeResponse } from '../answer/read-response.ts'
+import { Collector } from '../testing.ts'
 
 const event = (data: Readonly<Record<string, unknown>>) => `event: ${data.type}\ndata: ${JSON.stringify(data)}\n\n`
 
@@ -26,6 +36,48 @@ test('the limit of bodies is not a limit of streams, also where the end repeats 
   expect(text).toContain(`"text":"${'word '.repeat(500)}"`)
   expect(facts.outputTokens).toBe(9)
 })
+
+/** Cancels the response of the provider when text arrives, as a guard that rejects it does. */
+class Rejecting extends ForwardingSink {
+  cancelResponse = () => {}
+
+  override bytes(buffer: Buffer, start: number, end: number): void {
+    super.bytes(buffer, start, end)
+    this.cancelResponse()
+  }
+}
+
+test.each([
+  ['while a guard gets its end', 0],
+  ['afterwards', 0],
+  ['never', 1],
+] as const)(
+  'the rest of a response is cancelled after a second, unless that has been done: %s',
+  async (when, cancels) => {
+    using time = new VirtualTime()
+    const request = { model: 'm', stream: true, messages: [{ role: 'user', content: 'q' }] }
+    const { response, facts = { ...NO_LLM } } = sent(JSON.stringify(request), {
+      provider: { providerFour: {} },
+      ai: {},
+    })
+    const exchange = exchangeWith()
+    exchange.llm = facts
+    exchange.response = Head.response(200)
+    exchange.response.set('content-type', 'text/event-stream')
+    const claim = new BodyClaim(new BodyMemory(2 ** 24))
+    const filter = observeResponse(response, exchange, { claim, decoding: RESPONSE_DECODING })!
+    let cancelled = 0
+    filter.whenOver?.(() => cancelled++)
+    const client = new Rejecting(new Collector())
+    const sink = filter.into(client)
+    if (when === 'while a guard gets its end') client.cancelResponse = () => sink.abort('cancelled')
+    const answer = Buffer.from(messagesStream(1))
+    sink.bytes(answer, 0, answer.length)
+    if (when === 'afterwards') sink.abort('cancelled')
+    await time.pass(2000)
+    expect(cancelled).toBe(cancels)
+  },
+)
 
 test('an answer without an id has that of its request in the facts', () => {
   const body = { output: { message: { content: [{ text: 'x' }] } }, stopReason: 'end_turn' }

@@ -223,7 +223,8 @@ class TranslatingSink extends ForwardingSink {
 
   /** The answer is complete, and its response should end at once. Some never do, or go on with something else. */
   #awaitEnd(): void {
-    if (this.#tail !== undefined) return
+    // What was written may have ended the request: a guard has rejected it.
+    if (this.#tail !== undefined || this.#isOver) return
     const { over, cancel } = this.#options
     this.#tail = clock.after(TAIL_MS, () => {
       this.#finish()
@@ -257,7 +258,11 @@ class TranslatingSink extends ForwardingSink {
 
   override abort(why: Abort): void {
     if (this.#isOver) return
-    if (why === 'cancelled') return this.sink.abort(why)
+    if (why === 'cancelled') {
+      this.#isOver = true
+      this.#tail?.cancel()
+      return this.sink.abort(why)
+    }
     this.#options.reader.finish()
     this.#options.end.break()
     this.#finish(why)
