@@ -76,9 +76,17 @@ class LlmContext extends TestContext {
   }
 }
 
+const plans = new WeakMap<Setup, ReturnType<typeof compile>['plan']>()
+
+/** The backend of a setup, compiled once for all requests with it. */
+function planOf(setup: Setup): ReturnType<typeof compile>['plan'] {
+  const plan = plans.get(setup) ?? compile({ provider: setup.provider ?? { providerOne: {} } }, setup).plan
+  plans.set(setup, plan)
+  return plan
+}
+
 /** Runs one request through `prepareLlmRequest`. @param body null: it exceeds the limit */
 export function prepare(body: string | Uint8Array | null | undefined, setup: Setup = {}) {
-  const { plan } = compile({ provider: setup.provider ?? { providerOne: {} } }, setup)
   const head = Head.request(setup.method ?? 'POST', setup.target ?? '/v1/chat/completions')
   head.upgrade = setup.upgrade ?? ''
   const headers = { ...(body != null && { 'content-type': 'application/json' }), ...setup.headers }
@@ -88,7 +96,7 @@ export function prepare(body: string | Uint8Array | null | undefined, setup: Set
   if (setup.username !== undefined) exchange.identity.basicAuth = { username: setup.username, credential: 'x' }
   const bytes = typeof body === 'string' ? new TextEncoder().encode(body) : body
   const input = { body: bytes, reads: { ...READS_NOTHING, ...setup.reads }, maxKept: setup.maxKept ?? 1000 }
-  const prepared = inOneTurn(() => prepareLlmRequest(plan, 0, exchange, input))
+  const prepared = inOneTurn(() => prepareLlmRequest(planOf(setup), 0, exchange, input))
   // Only guards take time.
   if (prepared instanceof Promise) throw new Error('the request is not prepared in one turn')
   return { prepared, bytes, exchange }

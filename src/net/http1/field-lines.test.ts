@@ -53,10 +53,9 @@ function expectedOf(text: string): Found {
 const offsets = new Int32Array(4 * 10_000)
 
 /** All lines in `bytes[start, end)`, in as many searches as necessary. */
-function foundIn(bytes: Uint8Array, start: number, end: number): Found {
+function foundIn(bytes: Buffer, start: number, end: number): Found {
   const lines: [string, string][] = []
-  const text = (from: number, to: number) =>
-    Buffer.from(bytes.subarray(start + offsets[from]!, start + offsets[to]!)).toString('latin1')
+  const text = (from: number, to: number) => bytes.toString('latin1', start + offsets[from]!, start + offsets[to]!)
   for (let at = start; ; ) {
     const found = findFieldLines(bytes, at, end)
     found.copyOffsets(start, offsets, lines.length)
@@ -69,11 +68,13 @@ function foundIn(bytes: Uint8Array, start: number, end: number): Found {
   }
 }
 
+const otherBuffer = Buffer.alloc(65_536)
+
 /** In place and in a copy, surrounded by bytes that look like more lines. */
 function expectFound(text: string, around: string, offset: number): void {
   const expected = expectedOf(text)
   const end = offset + text.length
-  for (const buffer of [readBuffer, Buffer.alloc(65_536)]) {
+  for (const buffer of [readBuffer, otherBuffer]) {
     buffer.fill(around, 0, Math.min(buffer.length, end + 64), 'latin1')
     buffer.write(text, offset, 'latin1')
     const found = foundIn(buffer, offset, end)

@@ -1,5 +1,5 @@
 import { subscribe, unsubscribe } from 'node:diagnostics_channel'
-import http2, { type ServerHttp2Stream } from 'node:http2'
+import http2, { type ClientHttp2Stream, type ServerHttp2Stream } from 'node:http2'
 import type { AddressInfo } from 'node:net'
 import v8 from 'node:v8'
 import vm from 'node:vm'
@@ -31,10 +31,10 @@ async function answeringServer(answer: 'whole' | 'reset'): Promise<Destination> 
 }
 
 /** The streams of node:http2 that requests open from now on. */
-function openedStreams(): object[] {
-  const opened: object[] = []
+function openedStreams(): ClientHttp2Stream[] {
+  const opened: ClientHttp2Stream[] = []
   const note = (message: unknown) => {
-    opened.push((message as { readonly stream: object }).stream)
+    opened.push((message as { readonly stream: ClientHttp2Stream }).stream)
   }
   subscribe('http2.client.stream.created', note)
   onTestFinished(() => {
@@ -53,7 +53,8 @@ test.each(ways)('a stream that Node keeps does not keep its exchange after %s', 
   const destination = await answeringServer(answer)
   const { pool } = newPool()
   const exchange = await ask(pool, destination, asked).then(({ stream }) => new WeakRef(stream))
-  // On a busy machine the stream ends some turns later.
+  // On a busy machine the stream ends some turns later, and to collect all garbage takes long.
+  await eventually('the stream is over', () => opened.every(({ destroyed }) => destroyed))
   await eventually('the exchange is garbage', () => {
     collectGarbage()
     return exchange.deref() === undefined

@@ -3,14 +3,14 @@ import { reject } from '#exchange/outcome.ts'
 import { encodeEvent } from '#net/event-stream/event-frame.ts'
 import { encodeHeaders } from '#net/event-stream/event-header.ts'
 import { inOneTurn } from '#test/support/in-one-turn.ts'
+import type { Setup } from '#test/support/prepare-llm.ts'
 import { sampleSize } from '#test/support/sample-size.ts'
 import { type SeededRandom, seededRandom } from '#test/support/seeded-random.ts'
 import { translated } from '#test/support/translated-exchange.ts'
 import { pass } from '../../testing.ts'
 import type { RegexGuard } from '../guard.ts'
 import type { GuardedFormat } from '../guarded-format.ts'
-import { compileRules } from '../rules/compile-rules.ts'
-import { PATTERNS } from '../rules/testing.ts'
+import { PATTERNS, sharedRules } from '../rules/testing.ts'
 import {
   type Any,
   argumentsFrom,
@@ -187,17 +187,25 @@ interface Got {
   readonly isEnded: boolean
 }
 
+/** What a client gets with some guards, whole or as a stream, when its provider answers with a body. */
+type Answered = (body: object, stream: boolean) => Got
+
+function answeredWith(rig: ProviderRig, client: GuardedFormat, response: GuardSpecs): Answered {
+  const { provider } = rig
+  const setup = { provider, ai: { routes: { '*': client }, promptGuard: { response } }, maxKept: 100_000 } as const
+  return (body, stream) => answered(rig, client, setup as Any, body, stream)
+}
+
 function answered(
-  { provider, streamType }: ProviderRig,
+  { streamType }: ProviderRig,
   client: GuardedFormat,
+  setup: Setup,
   body: object,
   stream: boolean,
-  response: GuardSpecs,
 ): Got {
-  const setup = { provider, ai: { routes: { '*': client }, promptGuard: { response } }, maxKept: 100_000 } as const
   const headers = { 'content-type': Buffer.isBuffer(body) ? streamType : 'application/json' }
   const request = { model: 'm', stream, ...REQUESTS[client] }
-  const { status, text } = inOneTurn(() => translated(request, setup as Any, { headers, body }))
+  const { status, text } = inOneTurn(() => translated(request, setup, { headers, body }))
   if (status === 403) return { texts: new Map(), isEnded: true }
   expect({ status, text }).toMatchObject({ status: 200 })
   const dialect = DIALECTS[client]
@@ -244,16 +252,18 @@ test.each(SAME_BLOCKS.flatMap(([api, rig, clients]) => clients.map((client) => [
     const random = seededRandom(3)
     const found = { ended: 0, masked: 0, refused: 0 }
     const count = sampleSize(40, 2000)
+    const unguardedWith = answeredWith(rig, client, [masking('\\x{10FFFF}')])
     for (let each = 0; each < count; each++) {
       const guards = Array.from({ length: 1 + random.below(2) }, () =>
         masking(...Array.from({ length: 1 + random.below(2) }, () => random.pick(PATTERNS))),
       )
       const parts = partsFrom(random, ['thinking', 'text', 'text', 'call'])
       const told = rig.tell(parts, random)
-      const checked = answered(rig, client, told.whole, false, guards)
-      const unguarded = answered(rig, client, told.whole, false, [masking('\\x{10FFFF}')])
+      const guarded = answeredWith(rig, client, guards)
+      const checked = guarded(told.whole, false)
+      const unguarded = unguardedWith(told.whole, false)
       for (const [way, form, stream] of WAYS) {
-        const got = answered(rig, client, told[form], stream, guards)
+        const got = guarded(told[form], stream)
         const fail = (what: string) => {
           const texts = { checked: [...checked.texts], got: [...got.texts], isEnded: got.isEnded }
           throw new Error(`${what}, ${way}: ${JSON.stringify({ api, each, guards, parts, told: told.whole, texts })}`)
@@ -325,11 +335,12 @@ test.each(CLIENTS)(
     const random = seededRandom(5)
     const found = { ended: 0, masked: 0, refused: 0 }
     const count = sampleSize(40, 2000)
+    const unguardedWith = answeredWith(OF_OVERLAPPING, client, [masking('\\x{10FFFF}')])
     const whole = (texts: Texts, specs: GuardSpecs): Got => {
       const guards = specs.map(
         ({ regex: { matches } }): RegexGuard => ({
           ...{ phase: 'response', index: 0, kind: 'regex', rejects: false, refusal: reject('prompt-guard-rejected') },
-          rules: compileRules({ matches }, () => {}),
+          rules: sharedRules({ matches }),
         }),
       )
       const body = JSON.stringify(WHOLE_ANSWERS[client](texts))
@@ -343,11 +354,11 @@ test.each(CLIENTS)(
       )
       const parts = partsFrom(random, ['thinking', 'text', 'text', 'call'])
       const { stream } = OF_OVERLAPPING.tell(parts, random)
-      const unguarded = answered(OF_OVERLAPPING, client, stream, true, [masking('\\x{10FFFF}')])
+      const unguarded = unguardedWith(stream, true)
       // What comes between the halves of a character makes two of them, and a whole answer with one cannot be read.
       if (![...unguarded.texts.values()].every((text) => text.isWellFormed())) continue
       const checked = whole(unguarded.texts, guards)
-      const got = answered(OF_OVERLAPPING, client, stream, true, guards)
+      const got = answeredWith(OF_OVERLAPPING, client, guards)(stream, true)
       const fail = (what: string) => {
         const texts = {
           unguarded: [...unguarded.texts],
@@ -397,20 +408,21 @@ test.each([
     const random = seededRandom(client.length)
     const found = { ended: 0, masked: 0 }
     const count = sampleSize(60, 5000)
+    const guarded = SHORT_PATTERNS.map((pattern) => answeredWith(OF_COMPLETIONS, client, [masking(pattern)]))
     for (let each = 0; each < count; each++) {
       const pattern = random.pick(SHORT_PATTERNS)
-      const guards = [masking(pattern)]
+      const answer = guarded[SHORT_PATTERNS.indexOf(pattern)]!
       const parts = partsFrom(random, [...kinds, ...kinds, 'call'], shortText)
       const { stream } = OF_COMPLETIONS.tell(parts, random)
       for (const isStream of [true, false]) {
-        const got = answered(OF_COMPLETIONS, client, stream, isStream, guards)
+        const got = answer(stream, isStream)
         for (const kind of kinds) {
           // The same texts, with nothing of another kind between them.
           const alone = OF_COMPLETIONS.tell(
             parts.filter((part) => part.kind === kind),
             random,
           )
-          const checked = answered(OF_COMPLETIONS, client, alone.whole, false, guards)
+          const checked = answer(alone.whole, false)
           const [text, masked] = [joined(got, kind), joined(checked, kind)]
           const isSafe = got.isEnded ? isBeginning(text, masked) : hasMoreMasks(text, masked)
           if (!isSafe) {
