@@ -116,6 +116,23 @@ test('a window is 1,024 bytes of new text, in UTF-8, or what came before a pause
   expect(slow.contents()).toEqual(['one two'])
 })
 
+test('text waits for a window at most 2 seconds, if it comes slowly and without a pause', async () => {
+  const { stage, asked, contents } = stageWith()
+  for (let n = 0; n < 11; n++) {
+    expect(contents()).toEqual([])
+    stage.text(n, `${n} `)
+    if (n < 10) await time.pass(190)
+  }
+  await time.pass(100)
+  expect(contents()).toEqual(['0 1 2 3 4 5 6 7 8 9 10 '])
+  await asked[0]!.answer(PASS)
+  stage.text(11, 'x')
+  await time.pass(499)
+  expect(contents()).toHaveLength(1)
+  await time.pass(1)
+  expect(contents()[1]).toMatch(/x$/)
+})
+
 test('no window ends inside a character that the provider has cut in two', async () => {
   const full = stageWith()
   full.stage.text(1, `${'a'.repeat(1024)}\ud83d`)

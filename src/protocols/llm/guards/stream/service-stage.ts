@@ -16,6 +16,8 @@ const OVERLAP_BYTES = 256
 const DELTAS: Joining = { separator: '', covered: '' }
 /** Text that is followed by no other for this long is judged. */
 const PAUSE_MS = 500
+/** Text of a window waits at most this long, however slowly the provider goes on. */
+const MAX_WAIT_MS = 2000
 
 interface Entry<Tag> {
   readonly tag: Tag
@@ -65,6 +67,8 @@ export class ServiceStage<Tag> implements TextStage<Tag> {
   #pause: { cancel(): void } | undefined
   /** When the last text came. */
   #lastMs = 0
+  /** When the open window got its first text. */
+  #openedMs = 0
   /** The open window waits only for a verdict on an earlier one. */
   #isDue = false
   #isFinished = false
@@ -93,9 +97,12 @@ export class ServiceStage<Tag> implements TextStage<Tag> {
     const end = joined.length - (isHighSurrogate(joined.charCodeAt(joined.length - 1)) ? 1 : 0)
     const text = joined.slice(0, end)
     this.#half = joined.slice(end)
+    if (text !== '') {
+      this.#lastMs = clock.monotonic()
+      if (this.#open.bytes === 0) this.#openedMs = this.#lastMs
+    }
     this.#open.entries.push({ tag, text, canChange: this.#options.canChange(tag) })
     this.#open.bytes += utf8Length(text, WINDOW_BYTES)
-    if (text !== '') this.#lastMs = clock.monotonic()
     if (this.#open.bytes >= WINDOW_BYTES) this.#judge()
     else if (this.#open.bytes > 0) this.#awaitPause(PAUSE_MS)
     else if (this.#inFlight.length === 0) this.#releaseEmpty()
@@ -110,7 +117,7 @@ export class ServiceStage<Tag> implements TextStage<Tag> {
   #awaitPause(forMs: number): void {
     this.#pause ??= clock.after(forMs, () => {
       this.#pause = undefined
-      const leftMs = this.#lastMs + PAUSE_MS - clock.monotonic()
+      const leftMs = Math.min(this.#lastMs + PAUSE_MS, this.#openedMs + MAX_WAIT_MS) - clock.monotonic()
       if (leftMs > 0) this.#awaitPause(leftMs)
       else this.#judge()
     })
