@@ -116,6 +116,9 @@ const REALTIME: readonly Accepted[] = [
   })),
 ]
 
+const REJECTS_BROKEN =
+  "if (rules !== undefined) return { kind: 'reject', rules, detail: 'the match is in arguments that are no JSON' }"
+
 const DIVIDING: readonly Accepted[] = [
   {
     file: 'protocols/llm/providers/edit-messages-body.ts',
@@ -131,6 +134,28 @@ const DIVIDING: readonly Accepted[] = [
   ...entriesOf('stream/arguments-stage', 'only speed: there is nothing to take, or to change', [
     ['if (unsettled.length === 0) return NONE', 'unsettled.length === 0', 'false'],
     ['if (edits.length === 0) return text', 'edits.length === 0', 'false'],
+  ]),
+  ...entriesOf('broken-arguments', 'a matter of degree', [['const HELD_BYTES = 16_384', '16_384', '(16_384 + 1)']]),
+  ...entriesOf('mask-broken', 'only how long work is divided', [
+    ['if (pace.after(1)) yield', 'pace.after(1)', 'true'],
+    ['if (pace.after(1)) yield', 'pace.after(1)', 'false'],
+    ['if (pace.after(1)) yield', '1', '(1 + 1)'],
+    ['if (pace.after(1)) yield', 'yield', ';'],
+  ]),
+  ...entriesOf('mask-broken', 'the same program: there are no rules, and what neither passes nor masks rejects', [
+    ["const masked = new Set(verdict.kind === 'pass' ? [] : verdict.rules)", "verdict.kind === 'pass'", 'false'],
+    ["const masked = new Set(verdict.kind === 'pass' ? [] : verdict.rules)", "'pass'", "''"],
+    [REJECTS_BROKEN, "'reject'", "''"],
+  ]),
+  ...entriesOf('stream/arguments-stage', 'the same program: nothing of the delta waits, or no mask begins there', [
+    ['while (end < 0 && at > 0) end += begun[--at]!.text.length', '<', '<='],
+    ['while (end < 0 && at > 0) end += begun[--at]!.text.length', '0', '(0 + 1)'],
+    ['this.#settleCut(Math.min(0, end))', '0', '(0 + 1)'],
+    ['end = Math.max(0, end)', 'end = Math.max(0, end)', ';'],
+  ]),
+  ...entriesOf('stream/regex-checks', 'the same program: an empty text changes nothing', [
+    ["if (cut !== '') plain.beginWith(cut)", "cut !== ''", 'true'],
+    ["if (cut !== '') plain.beginWith(cut)", "''", "'mutated'"],
   ]),
   ...entriesOf('stream/regex-checks', 'only memory: what leaves the pipeline is not used', [
     ['this.#json.take()', 'this.#json.take()', ';'],
@@ -150,7 +175,7 @@ const DIVIDING: readonly Accepted[] = [
   ]),
   ...entriesOf('broken-arguments', 'only how long work is divided', [['const WORK_PER_TEXT = 32', '32', '(32 + 1)']]),
   ...entriesOf('broken-arguments', 'only speed: the answer is refused', [
-    ['() => refusing !== undefined,', 'refusing !== undefined', 'false'],
+    ['() => refusing !== undefined,', 'refusing !== undefined', 'undefined'],
   ]),
   ...entriesOf('stream/event-template', 'only speed: other bytes are UTF-8', [
     ['if ((ofAll & WIDE) !== 0 && !isUtf8(bytes.subarray(from, to))) return undefined', '0', '(0 + 1)'],

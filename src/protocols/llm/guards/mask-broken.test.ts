@@ -63,6 +63,7 @@ test.each<[given: Given, verdict: string, rule: string | undefined, placeholder:
 test.each<[given: Given, rule: string]>([
   [{ content: 'one', called: ['{"two":"b" c'] }, 'matches[2]'],
   [{ content: 'one', called: ['{"a":"two" x'] }, 'matches[3]'],
+  [{ content: 'a', called: ['{"two":1,"one":2 x'] }, 'matches[2]'],
   [{ content: 'one', called: ['{"a":"two" c', '{"a":"b" x'] }, 'matches[3]'],
 ])('the record names the rule that matches what cannot be masked: %j', (given, rule) => {
   const [, ...answers] = records(given)

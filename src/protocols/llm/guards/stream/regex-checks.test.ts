@@ -139,7 +139,7 @@ test('the record names the rule that has masked space before JSON', () => {
     refuse: ({ detail }) => void told.push(detail),
     noted: (_, verdict, found) => void told.push([verdict, ...found.map(({ label }) => label)]),
   }
-  const out = { text() {}, finish() {} }
+  const out = { text: (_: undefined, text: string) => void told.push(text), finish() {} }
   let begun: ArgumentsStage<undefined> | undefined
   for (const text of [' ', '\t', '{}']) {
     const before = begun?.checks instanceof RegexChecks ? begun.checks : undefined
@@ -149,7 +149,14 @@ test('the record names the rule that has masked space before JSON', () => {
     begun.finish()
   }
   const detail = 'response guard 0: regex matches[1]: the match is in a text that has begun to leave'
-  expect(told).toEqual([['Mask', 'matches[1]'], ['Mask', 'matches[2]'], ['Reject', 'matches[1]'], detail])
+  expect(told).toEqual([
+    ['Mask', 'matches[1]'],
+    '<masked>',
+    ['Mask', 'matches[2]'],
+    '<masked>',
+    ['Reject', 'matches[1]'],
+    detail,
+  ])
 })
 
 test.each<[matches: string, parts: string[][], outcome: string]>([
@@ -187,6 +194,8 @@ test.each<[matches: string, parts: string[][], outcome: string]>([
   ['q', [['["\\ud83d\\ud8'], ['3d\\q']], '["\\ud83d\\ud8|3d\\<masked>'],
   ['x(?s:.)*secret', [['["x",'], [' '], ['secret']], 'refused at secret'],
   ['x(?s:.)*secret', [['["x",', 'plain'], ['secret']], 'refused at secret'],
+  ['x.{300}secret', [[`["x${' '.repeat(297)}" ,`], ['secret']], 'refused at secret'],
+  ['a" x', [[' '], ['["a" x']], 'refused at ["a" x'],
 ])('for %s, text that comes behind the end is checked with what has left: %j', (matches, parts, outcome) => {
   expect(check(parts, { matches: [matches] })).toBe(outcome)
 })
