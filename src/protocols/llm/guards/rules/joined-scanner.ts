@@ -166,7 +166,7 @@ export class JoinedScanner implements TextScanner {
    * @param length of the text
    * @returns a function that makes them from the masks of the text
    */
-  chains(length: number): (masked: readonly Match[]) => readonly RuleChain[] {
+  chains(length: number): (masked: readonly ScannedMatch[]) => readonly RuleChain[] {
     const forks = this.#sources.map(({ scanner }) => scanner.fork())
     return (masked) => {
       const made = this.#sources.map((source, index) =>
@@ -292,7 +292,7 @@ function settledOf({ scanner, offset }: Source): number {
 /** The text as it is left behind. */
 interface Behind {
   readonly length: number
-  readonly masked: readonly Match[]
+  readonly masked: readonly ScannedMatch[]
   /** It goes on with the last of the texts before it. */
   readonly isOwn: boolean
 }
@@ -303,15 +303,15 @@ function chainOf({ offset, left }: Source, scanner: TextScanner, { length, maske
   const last = left.at(-1)
   const own = isOwn && last?.masked !== undefined ? last : undefined
   const before = own === undefined ? left : left.slice(0, -1)
-  const moved = masked.map((range) => ({ start: range.start + offset, end: range.end + offset }))
-  const text = { start: own?.start ?? offset, end, masked: joinAt(offset, own?.masked ?? [], moved) }
+  const moved = masked.map((range) => ({ ...range, start: range.start + offset, end: range.end + offset }))
+  const text = { start: own?.start ?? offset, end, masked: joined(own?.masked ?? [], moved) }
   return { scanner, length: end, left: [...before.filter((each) => each.end > scanner.settled), text] }
 }
 
-/** A mask up to a position and one from there on are one. */
-function joinAt(position: number, before: readonly Match[], after: readonly Match[]): readonly Match[] {
+/** The first mask of a text may continue the last one of the part before it. */
+function joined(before: readonly Match[], after: readonly ScannedMatch[]): readonly Match[] {
   const [last, first] = [before.at(-1), after[0]]
-  if (last?.end !== position || first?.start !== position) return [...before, ...after]
+  if (last === undefined || first?.continues !== true) return [...before, ...after]
   return [...before.slice(0, -1), { start: last.start, end: first.end }, ...after.slice(1)]
 }
 

@@ -1,4 +1,4 @@
-import type { Match, ScannedMatch, TextScanner } from '#base/pattern/text-scanner.ts'
+import type { ScannedMatch, TextScanner } from '#base/pattern/text-scanner.ts'
 import { quietForAll } from './candidate-rule.ts'
 import { JoinedScanner, type RuleChain } from './joined-scanner.ts'
 import type { TextRule } from './text-rule.ts'
@@ -265,12 +265,12 @@ class MaskStage {
   /** Output of the piece that has not ended: joined at once, because strings that are only added to each other are slow to write. */
   #current: string[] = []
   /** What was masked last. */
-  #masked: Match[] = []
+  #masked: ScannedMatch[] = []
   #maskedLength = 0
   /** By number of the text before, -1 first. Undefined: nobody has asked for them. */
   #chains: readonly RuleChain[] | undefined
   /** Makes them of what was masked of the text, which is over. */
-  #makeChains: ((masked: readonly Match[]) => readonly RuleChain[]) | undefined
+  #makeChains: ((masked: readonly ScannedMatch[]) => readonly RuleChain[]) | undefined
   /** The scanner, as long as other texts may decide what it finds. */
   #joined: JoinedScanner | undefined
 
@@ -296,7 +296,7 @@ class MaskStage {
     return this.#chains[behind + 1] ?? this.#chains[0]!
   }
 
-  #chainsBehind(length: number): (masked: readonly Match[]) => readonly RuleChain[] {
+  #chainsBehind(length: number): (masked: readonly ScannedMatch[]) => readonly RuleChain[] {
     const scanner = this.#scanner
     if (this.#joined !== undefined) return this.#joined.chains(length)
     const fork = scanner.fork()
@@ -403,11 +403,11 @@ class MaskStage {
   }
 
   /** Forgets what ends before all that is not settled, as long as the text goes on. */
-  #note({ start, end, continues }: ScannedMatch, isFinished: boolean): void {
+  #note(match: ScannedMatch, isFinished: boolean): void {
     const masked = this.#masked
     const last = masked.at(-1)
-    if (continues && last !== undefined) masked[masked.length - 1] = { start: last.start, end }
-    else masked.push({ start, end })
+    if (match.continues && last !== undefined) masked[masked.length - 1] = { ...last, end: match.end }
+    else masked.push(match)
     const { settled } = this.#scanner
     while (!isFinished && masked.length > 1 && masked[0]!.end < settled) masked.shift()
   }
