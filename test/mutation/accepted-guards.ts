@@ -254,6 +254,11 @@ const DIVIDING: readonly Accepted[] = [
   ),
 ]
 
+const NEEDLESS_LINE = 'return joined.every(({ scanner, length }) => scanner.agreesWith(alone, length))'
+const ALONE_LINE = 'return this.overran || this.isJoined || offset > 0 ? undefined : scanner'
+const MATCH_START_LINE = 'else if (source.matchStart < 0) source.matchStart = startOfMask(source, start)'
+const MASK_LINE = 'const mask = left.at(-1)?.masked.find(({ start, end }) => start < at && end > at)'
+
 const STARTS_LINE =
   'while (length + PART <= most && one.slice(length, length + PART) === other.slice(length, length + PART))'
 const ENDS_LINE = 'while (length + PART <= most && part(one) === part(other)) length += PART'
@@ -427,8 +432,59 @@ export const ACCEPTED_GUARDS: readonly Accepted[] = [
   ...entriesOf('rules/joined-scanner', 'never used: it is set with the first group', [
     ['#reported = 0', '0', '(0 + 1)'],
   ]),
-  ...entriesOf('rules/joined-scanner', 'only speed: the same searches are put into new lists', [
-    ['if (left.length === others.length) return', 'left.length === others.length', 'false'],
+  ...entriesOf('rules/joined-scanner', 'only speed: searches that find the same go on for longer', [
+    ['this.#dropAgreeing()', 'this.#dropAgreeing()', ';'],
+    [NEEDLESS_LINE, 'joined.every(({ scanner, length }) => scanner.agreesWith(alone, length))', 'undefined'],
+    [NEEDLESS_LINE, 'scanner.agreesWith(alone, length)', 'undefined'],
+    [ALONE_LINE, 'this.overran || this.isJoined || offset > 0', 'true'],
+    [ALONE_LINE, 'this.overran || this.isJoined || offset > 0 ? undefined : scanner', 'undefined'],
+    [ALONE_LINE, '>', '>='],
+    [
+      'const differing = others.filter(({ scanner, offset }) => !scanner.agreesWith(first.scanner, offset - first.offset))',
+      '-',
+      '+',
+    ],
+    ['if (chain.left.length === 0) return false', 'chain.left.length === 0', 'false'],
+  ]),
+  ...entriesOf('rules/joined-scanner', 'never used: a copy gets the sources and the part of its original', [
+    ['alone: { scanner: sources[0]!.scanner, length: 0, left: [] },', '0', '(0 + 1)'],
+  ]),
+  ...entriesOf('rules/joined-scanner', 'never used: only its sources are compared with others', [
+    ['return false', 'false', 'true'],
+  ]),
+  ...entriesOf('rules/joined-scanner', 'the same program: nothing leaves of a text of which nothing is settled', [
+    ['if (settled < 0) return', '<', '<='],
+    ['if (settled < 0) return', '0', '(0 + 1)'],
+  ]),
+  ...entriesOf('rules/joined-scanner', 'only speed: what is in a group changes it no more', [
+    ['this.#pieces = this.#pieces.filter(isOpen)', 'this.#pieces = this.#pieces.filter(isOpen)', ';'],
+  ]),
+  ...entriesOf('rules/joined-scanner', 'only speed: the comparison has the same outcome again', [
+    ['this.#own = undefined', 'this.#own = undefined', ';'],
+  ]),
+  ...entriesOf('rules/joined-scanner', 'the same program: no mask begins before the first text', [
+    [MATCH_START_LINE, '<', '<='],
+    [MATCH_START_LINE, '0', '(0 + 1)'],
+  ]),
+  ...entriesOf('rules/joined-scanner', 'the same program: a match that ends before the text changes no group', [
+    ['if (end <= offset) return', 'end <= offset', 'false'],
+    ['if (end <= offset) return', '<=', '<'],
+    ['if (end <= offset) return', 'return', ';'],
+  ]),
+  ...entriesOf('rules/joined-scanner', 'the same program: each negative number is before all texts', [
+    ['return { scanner: scanner.fork(), offset: length, left, matchStart: -1 }', '1', '(1 + 1)'],
+    ['#groupStart = -1', '1', '(1 + 1)'],
+  ]),
+  ...entriesOf(
+    'rules/joined-scanner',
+    'the same program: a match goes on behind its mask only if no mask contains it',
+    [
+      [MASK_LINE, '>', '>='],
+      ['return mask?.start ?? at - 1', '1', '(1 + 1)'],
+    ],
+  ),
+  ...entriesOf('rules/joined-scanner', 'only speed: the masks of the part are compared twice', [
+    ['const before = isOwn ? left.slice(0, -1) : left', 'isOwn', 'false'],
   ]),
   ...entriesOf('stream/regex-stage', 'only speed: a search that does not differ is made, or made again', [
     ['if (isChanged) for (const stage of this.#after) stage.catchUp()', 'isChanged', 'true'],

@@ -33,14 +33,8 @@ interface Source {
   /** Where the text begins. */
   readonly offset: number
   readonly left: readonly LeftText[]
-  /** Where its last match begins. */
+  /** Where its last match begins. -1: it has found none. */
   matchStart: number
-  /** Its last match belongs to the open group. */
-  isInGroup: boolean
-}
-
-interface Piece extends ScannedMatch {
-  readonly source: Source
 }
 
 /** The beginning of a text that seemed to be over. Positions are those behind it. */
@@ -61,16 +55,14 @@ export class JoinedScanner implements TextScanner {
   readonly #isOwn: boolean
   /** The search in the text alone is the first one. */
   #sources: readonly Source[]
-  /** By number of the chain that was given; undefined: it finds what the first source finds. */
+  /** By number of the chain that was given. Undefined, or not among the sources any more: it finds what the first source finds. */
   #joined: readonly (Source | undefined)[]
-  /** Not yet in groups, in the order of their beginnings. */
-  #pieces: Piece[] = []
-  /** Matches that overlap: where they begin, where they end so far, and what of them was reported. */
-  #groupStart = 0
+  /** Not yet in groups. */
+  #pieces: ScannedMatch[] = []
+  /** Matches that overlap: where they begin, where they end so far, and what of them was reported. -1: in the part of the text that has left. */
+  #groupStart = -1
   #groupEnd = 0
   #reported = 0
-  /** The open group continues a mask in the part of the text that has already left. */
-  #goesOn = false
   /** What is known of that part; undefined: it has already been compared with its masks. */
   #own: OwnPart | undefined
   #found: ScannedMatch[] = []
@@ -101,15 +93,11 @@ export class JoinedScanner implements TextScanner {
   /** The search in the text alone, if nothing else matters any more and its positions are those of the text. */
   get alone(): TextScanner | undefined {
     const { scanner, offset } = this.#sources[0]!
-    return this.overran || this.isJoined || offset > 0 || this.#hasOpen ? undefined : scanner
-  }
-
-  get #hasOpen(): boolean {
-    return this.#own !== undefined || this.#pieces.length > 0 || this.#reported < this.#groupEnd
+    return this.overran || this.isJoined || offset > 0 ? undefined : scanner
   }
 
   get isIdle(): boolean {
-    return !this.isJoined && !this.#hasOpen && this.#sources[0]!.scanner.isIdle
+    return !this.isJoined && this.#sources[0]!.scanner.isIdle
   }
 
   skip(text: string): void {
@@ -131,27 +119,25 @@ export class JoinedScanner implements TextScanner {
 
   takeMatches(): readonly ScannedMatch[] {
     const found = this.#found
-    if (found.length > 0) this.#found = []
+    this.#found = []
     return found
   }
 
   fork(): JoinedScanner {
-    const [first, ...others] = this.#sources.map((source) => ({ ...source, scanner: source.scanner.fork() }))
-    const forkOf = new Map(this.#sources.map((source, index) => [source, [first!, ...others][index]!]))
+    const sources = this.#sources.map((source) => ({ ...source, scanner: source.scanner.fork() }))
     const fork = new JoinedScanner({
-      alone: { scanner: first!.scanner, length: 0, left: [] },
+      alone: { scanner: sources[0]!.scanner, length: 0, left: [] },
       isOwn: this.#isOwn,
       joined: [],
     })
     fork.settled = this.settled
     fork.#overran = this.#overran
-    fork.#sources = [first!, ...others]
-    fork.#joined = this.#joined.map((source) => source && forkOf.get(source))
-    fork.#pieces = this.#pieces.map((piece) => ({ ...piece, source: forkOf.get(piece.source) ?? piece.source }))
+    fork.#sources = sources
+    fork.#joined = this.#joined.map((source) => source && sources[this.#sources.indexOf(source)])
+    fork.#pieces = [...this.#pieces]
     fork.#groupStart = this.#groupStart
     fork.#groupEnd = this.#groupEnd
     fork.#reported = this.#reported
-    fork.#goesOn = this.#goesOn
     fork.#own = this.#own && { ...this.#own, shares: [...this.#own.shares] }
     fork.#found = [...this.#found]
     return fork
@@ -164,26 +150,23 @@ export class JoinedScanner implements TextScanner {
   /**
    * The chains that go on behind the text: that of the text alone first, then those that were given. To be called before the end of the text.
    * @param length of the text
-   * @returns a function that makes them from the masks of the text
+   * @returns a function that makes them from the masks of the text; undefined: as that of the text alone
    */
-  chains(length: number): (masked: readonly ScannedMatch[]) => readonly RuleChain[] {
+  chains(length: number): (masked: readonly ScannedMatch[]) => readonly (RuleChain | undefined)[] {
     const forks = this.#sources.map(({ scanner }) => scanner.fork())
     return (masked) => {
       const made = this.#sources.map((source, index) =>
         chainOf(source, forks[index]!, { length, masked, isOwn: this.#isOwn }),
       )
-      const bySource = new Map(this.#sources.map((source, index) => [source, made[index]!]))
-      return [made[0]!, ...this.#joined.map((source) => (source && bySource.get(source)) ?? made[0]!)]
+      return [made[0], ...this.#joined.map((source) => source && made[this.#sources.indexOf(source)])]
     }
   }
 
   /** What a search finds after it has agreed with that in the text alone is the same. */
   #dropAgreeing(): void {
     const [first, ...others] = this.#sources as [Source, ...Source[]]
-    const left = others.filter(({ scanner, offset }) => !scanner.agreesWith(first.scanner, offset - first.offset))
-    if (left.length === others.length) return
-    this.#sources = [first, ...left]
-    this.#joined = this.#joined.map((source) => (source !== undefined && left.includes(source) ? source : undefined))
+    const differing = others.filter(({ scanner, offset }) => !scanner.agreesWith(first.scanner, offset - first.offset))
+    this.#sources = [first, ...differing]
   }
 
   #collect(isFinished: boolean): void {
@@ -192,13 +175,9 @@ export class JoinedScanner implements TextScanner {
     if (settled < 0) return
     if (this.#own !== undefined) this.#compareOwn(this.#own)
     this.#pieces.sort((one, other) => one.start - other.start || Number(other.continues) - Number(one.continues))
-    let count = 0
-    for (const piece of this.#pieces) {
-      if (piece.start >= settled && !isFinished) break
-      this.#group(piece)
-      count++
-    }
-    if (count > 0) this.#pieces = this.#pieces.slice(count)
+    const isOpen = ({ start }: Match) => start >= settled
+    for (const piece of this.#pieces) if (!isOpen(piece)) this.#group(piece)
+    this.#pieces = this.#pieces.filter(isOpen)
     this.#report(Math.min(this.#groupEnd, settled))
     this.settled = settled
   }
@@ -208,11 +187,11 @@ export class JoinedScanner implements TextScanner {
     if (!continues) source.matchStart = start
     // It was reported in a text before.
     else if (source.matchStart < 0) source.matchStart = startOfMask(source, start)
-    if (source.matchStart < offset) this.#compareLeft(source, end)
+    this.#compareLeft(source, end)
     if (end <= offset) return
     const isOver = source.matchStart < offset && start <= offset
     const goesOn = isOver ? this.#isOwn : continues
-    this.#pieces.push({ start: Math.max(0, start - offset), end: end - offset, continues: goesOn, source })
+    this.#pieces.push({ start: Math.max(0, start - offset), end: end - offset, continues: goesOn })
   }
 
   /** A share in a text that has left must be masked in it. */
@@ -246,23 +225,18 @@ export class JoinedScanner implements TextScanner {
     if (!isSame) this.#overran = true
   }
 
-  #group(piece: Piece): void {
-    const { source, start, end, continues } = piece
-    const isInside = start < this.#groupEnd || (continues && source.isInGroup)
-    if (!isInside) {
+  #group({ start, end, continues }: ScannedMatch): void {
+    // What continues a match follows it at once.
+    if (!continues && start >= this.#groupEnd) {
       this.#report(this.#groupEnd)
-      for (const each of this.#sources) each.isInGroup = false
       this.#groupStart = this.#reported = start
-      this.#groupEnd = start
-      this.#goesOn = continues
     }
-    source.isInGroup = true
     this.#groupEnd = Math.max(this.#groupEnd, end)
   }
 
   #report(to: number): void {
     if (to <= this.#reported) return
-    this.#found.push({ start: this.#reported, end: to, continues: this.#goesOn || this.#reported > this.#groupStart })
+    this.#found.push({ start: this.#reported, end: to, continues: this.#reported > this.#groupStart })
     this.#reported = to
   }
 }
@@ -276,13 +250,13 @@ export function changesAtEnd(chain: RuleChain): boolean {
 }
 
 function sourceOf({ scanner, length, left }: RuleChain): Source {
-  return { scanner: scanner.fork(), offset: length, left, matchStart: -1, isInGroup: false }
+  return { scanner: scanner.fork(), offset: length, left, matchStart: -1 }
 }
 
 /** Where a match begins that goes on at a position. */
 function startOfMask({ left }: Source, at: number): number {
-  const mask = left.at(-1)?.masked?.find(({ start, end }) => start < at && end >= at)
-  return mask?.start ?? Math.max(0, at - 1)
+  const mask = left.at(-1)?.masked?.find(({ start, end }) => start < at && end > at)
+  return mask?.start ?? at - 1
 }
 
 function settledOf({ scanner, offset }: Source): number {
@@ -299,13 +273,12 @@ interface Behind {
 
 function chainOf({ offset, left }: Source, scanner: TextScanner, { length, masked, isOwn }: Behind): RuleChain {
   const end = offset + length
-  if (scanner.settled >= end) return { scanner, length: end, left: [] }
   const last = left.at(-1)
   const own = isOwn && last?.masked !== undefined ? last : undefined
   const before = own === undefined ? left : left.slice(0, -1)
   const moved = masked.map((range) => ({ ...range, start: range.start + offset, end: range.end + offset }))
   const text = { start: own?.start ?? offset, end, masked: joined(own?.masked ?? [], moved) }
-  return { scanner, length: end, left: [...before.filter((each) => each.end > scanner.settled), text] }
+  return { scanner, length: end, left: [...before, text].filter((each) => each.end > scanner.settled) }
 }
 
 /** The first mask of a text may continue the last one of the part before it. */

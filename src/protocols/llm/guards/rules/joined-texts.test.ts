@@ -155,6 +155,10 @@ test.each<[what: string, matches: string[], texts: (string | Parts)[], masked: s
   ['a match that grows in a text that goes on', ['\\d+'], ['a1', ['2', '1-', 'b']], ['a<masked>', '<masked>-b']],
   ['a mask where a match from the text before was open', ['"[^-]{0,2}-|a'], ['"', ['a', 'bc']], ['"', '<masked>bc']],
   ['two masks that meet where a text goes on', ['"[^-]*-|a|b'], [['"a', 'b', '.']], ['"<masked><masked>.']],
+  ['masks in three parts', ['"[^-]*-|a+'], [['"a.a', 'a.a', '.']], ['"<masked>.<masked>.<masked>.']],
+  ['a mask in a text that one search has settled', ['\\Ba[^-]{0,2}-|a'], ['x', ['a', 'bcd']], ['x', '<masked>bcd']],
+  ['a match whose end was certain later', ['a+(?:b\\b)?'], [['a.aab', ' c']], ['<masked>.<masked> c']],
+  ['the end of all texts, of which the last is masked alone', ['\\bb$|bc'], ['a', 'b'], ['a', '<masked>']],
   ['a match at what seemed to be the end', ['x[a-z]{5}', 'c$'], [['c', 'xa.']], undefined],
   ['a match that is open for too long', ['BEGIN(?s:.)*END|x+'], [`BEGIN${'-'.repeat(300)}x1x`, 'xx', 'END'], undefined],
 ])('%s', (_, matches, texts, masked) => {
@@ -176,18 +180,19 @@ test('texts that are read together are masked in a stream as in one body, or the
   const rules = rulesOf({ matches: [...PATTERNS, ...OPEN_PATTERNS] })
   const builtins = rulesOf({ builtins: [...BUILTINS] })
   const brief = OPEN_PATTERNS.flatMap((pattern) => [1, 2, 4].map((limit) => ruleWith(pattern, limit)))
-  const text = (chars = CHARS) => Array.from({ length: random.below(7) }, () => random.pick(chars)).join('')
+  const text = (chars: readonly string[]) =>
+    Array.from({ length: random.below(chars === CHARS ? 7 : 12) }, () => random.pick(chars)).join('')
   const parts = (chars: readonly string[]) => {
     const first = text(chars)
     // Only a text that is not empty can go on.
     const isOver = first === '' || random.below(4) > 0
     return isOver ? [first] : [first, ...Array.from({ length: 1 + random.below(2) }, () => text(chars))]
   }
-  const arrival = { split: (part: string) => random.pieces(part, 4), isCopied: () => random.below(8) === 0 }
+  const arrival = { split: (part: string) => random.pieces(part, 4), isCopied: () => random.below(4) === 0 }
   let [ended, masked] = [0, 0]
   const count = sampleSize(1_000, 100_000)
   for (let each = 0; each < count; each++) {
-    const isBrief = random.below(3) === 0
+    const isBrief = random.below(2) === 0
     const picked = Array.from({ length: 1 + random.below(isBrief ? 2 : 3) }, () =>
       random.pick(isBrief ? brief : random.below(8) === 0 ? builtins : rules),
     )

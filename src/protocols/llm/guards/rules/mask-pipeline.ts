@@ -268,9 +268,9 @@ class MaskStage {
   #masked: ScannedMatch[] = []
   #maskedLength = 0
   /** By number of the text before, -1 first. Undefined: nobody has asked for them. */
-  #chains: readonly RuleChain[] | undefined
+  #chains: readonly (RuleChain | undefined)[] | undefined
   /** Makes them of what was masked of the text, which is over. */
-  #makeChains: ((masked: readonly ScannedMatch[]) => readonly RuleChain[]) | undefined
+  #makeChains: ((masked: readonly ScannedMatch[]) => readonly (RuleChain | undefined)[]) | undefined
   /** The scanner, as long as other texts may decide what it finds. */
   #joined: JoinedScanner | undefined
 
@@ -296,7 +296,7 @@ class MaskStage {
     return this.#chains[behind + 1] ?? this.#chains[0]!
   }
 
-  #chainsBehind(length: number): (masked: readonly ScannedMatch[]) => readonly RuleChain[] {
+  #chainsBehind(length: number): (masked: readonly ScannedMatch[]) => readonly (RuleChain | undefined)[] {
     const scanner = this.#scanner
     if (this.#joined !== undefined) return this.#joined.chains(length)
     const fork = scanner.fork()
