@@ -56,9 +56,9 @@ class ScriptedScanner implements TextScanner {
 }
 
 /** A search behind a text, of which these ranges were masked. */
-function chainOf(length: number, masked: readonly Match[], steps: readonly Step[]): RuleChain {
+function chainOf(length: number, masked: readonly Match[], steps: readonly Step[], settled = 0): RuleChain {
   const left: readonly LeftText[] = length === 0 ? [] : [{ start: 0, end: length, masked }]
-  return { scanner: new ScriptedScanner([{ settled: 0 }, ...steps]), length, left }
+  return { scanner: new ScriptedScanner([{ settled }, ...steps]), length, left }
 }
 
 const begins = (start: number, end: number) => ({ start, end, continues: false })
@@ -111,25 +111,27 @@ test.each<[what: string, alone: Step[], joined: Step[], found: ScannedMatch[]]>(
   }
 })
 
-test.each<[what: string, masked: Match[], steps: Step[], overran: boolean]>([
-  ['was masked', [begins(1, 3)], [{ settled: 4, found: [begins(1, 3)] }], false],
-  ['was masked and goes on', [begins(1, 3)], [{ settled: 4, found: [begins(1, 4)] }], false],
+/** The text has three characters when it seems to be over. */
+test.each<[what: string, masked: Match[], settled: number, steps: Step[], overran: boolean]>([
+  ['was masked', [begins(1, 3)], 0, [{ settled: 4, found: [begins(1, 3)] }], false],
+  ['was masked and goes on', [begins(1, 3)], 0, [{ settled: 4, found: [begins(1, 4)] }], false],
+  ['goes on behind another mask', [begins(0, 1), begins(1, 3)], 2, [{ settled: 4, found: [goesOn(2, 4)] }], false],
   [
     'begins behind its mask',
     [begins(0, 3)],
+    0,
     [
       { settled: 2, found: [begins(1, 2)] },
       { settled: 4, found: [goesOn(2, 4)] },
     ],
     true,
   ],
-  ['was masked as two, though it goes on', [begins(0, 2), begins(2, 3)], [{ settled: 4, found: [goesOn(2, 4)] }], true],
-])('a match in a text that goes on %s', (_, masked, steps, overran) => {
-  let scanner = new JoinedScanner({ alone: chainOf(3, masked, steps), isOwn: true, joined: [] })
+  ['was masked as two', [begins(0, 2), begins(2, 3)], 2, [{ settled: 4, found: [goesOn(2, 4)] }], true],
+])('a match in a text that goes on %s', (_, masked, settled, steps, overran) => {
+  const scanner = new JoinedScanner({ alone: chainOf(3, masked, steps, settled), isOwn: true, joined: [] })
   for (const _step of steps) scanner.push('')
   expect(scanner.overran).toBe(overran)
-  scanner = scanner.fork()
-  expect(scanner.overran).toBe(overran)
+  expect(scanner.fork().overran).toBe(overran)
 })
 
 test('text that is skipped is settled', () => {

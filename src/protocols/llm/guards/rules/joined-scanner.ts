@@ -135,7 +135,6 @@ export class JoinedScanner implements TextScanner {
     fork.#sources = sources
     fork.#joined = this.#joined.map((source) => source && sources[this.#sources.indexOf(source)])
     fork.#pieces = [...this.#pieces]
-    fork.#groupStart = this.#groupStart
     fork.#groupEnd = this.#groupEnd
     fork.#reported = this.#reported
     fork.#own = this.#own && { ...this.#own, shares: [...this.#own.shares] }
