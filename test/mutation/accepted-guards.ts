@@ -257,7 +257,7 @@ const DIVIDING: readonly Accepted[] = [
 const NEEDLESS_LINE = 'return joined.every(({ scanner, length }) => scanner.agreesWith(alone, length))'
 const ALONE_LINE = 'return this.overran || this.isJoined || offset > 0 ? undefined : scanner'
 const MATCH_START_LINE = 'else if (source.matchStart < 0) source.matchStart = startOfMask(source, start)'
-const MASK_LINE = 'const mask = left.at(-1)?.masked.find(({ start, end }) => start < at && end > at)'
+const MASK_LINE = 'const mask = left.at(-1)?.masked?.find(({ start, end }) => start < at && end > at)'
 
 const STARTS_LINE =
   'while (length + PART <= most && one.slice(length, length + PART) === other.slice(length, length + PART))'
@@ -483,8 +483,15 @@ export const ACCEPTED_GUARDS: readonly Accepted[] = [
       ['return mask?.start ?? at - 1', '1', '(1 + 1)'],
     ],
   ),
+  ...entriesOf('rules/joined-scanner', 'only speed: no match is found in a text that is settled', [
+    [
+      'return { scanner, length: end, left: [...before, text].filter((each) => each.end > scanner.settled) }',
+      '>',
+      '>=',
+    ],
+  ]),
   ...entriesOf('rules/joined-scanner', 'only speed: the masks of the part are compared twice', [
-    ['const before = isOwn ? left.slice(0, -1) : left', 'isOwn', 'false'],
+    ['const before = own === undefined ? left : left.slice(0, -1)', 'own === undefined', 'true'],
   ]),
   ...entriesOf('stream/regex-stage', 'only speed: a search that does not differ is made, or made again', [
     ['if (isChanged) for (const stage of this.#after) stage.catchUp()', 'isChanged', 'true'],

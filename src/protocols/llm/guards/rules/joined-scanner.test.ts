@@ -56,7 +56,7 @@ class ScriptedScanner implements TextScanner {
 }
 
 /** A search behind a text, of which these ranges were masked. */
-function chainOf(length: number, masked: readonly Match[], steps: readonly Step[], settled = 0): RuleChain {
+function chainOf(length: number, masked: LeftText['masked'], steps: readonly Step[], settled = 0): RuleChain {
   const left: readonly LeftText[] = length === 0 ? [] : [{ start: 0, end: length, masked }]
   return { scanner: new ScriptedScanner([{ settled }, ...steps]), length, left }
 }
@@ -112,7 +112,7 @@ test.each<[what: string, alone: Step[], joined: Step[], found: ScannedMatch[]]>(
 })
 
 /** The text has three characters when it seems to be over. */
-test.each<[what: string, masked: Match[], settled: number, steps: Step[], overran: boolean]>([
+test.each<[what: string, masked: Match[] | undefined, settled: number, steps: Step[], overran: boolean]>([
   ['was masked', [begins(1, 3)], 0, [{ settled: 4, found: [begins(1, 3)] }], false],
   ['was masked and goes on', [begins(1, 3)], 0, [{ settled: 4, found: [begins(1, 4)] }], false],
   ['goes on behind another mask', [begins(0, 1), begins(1, 3)], 2, [{ settled: 4, found: [goesOn(2, 4)] }], false],
@@ -126,6 +126,8 @@ test.each<[what: string, masked: Match[], settled: number, steps: Step[], overra
     ],
     true,
   ],
+  ['ends where other rules go on', undefined, 0, [{ settled: 4, found: [begins(1, 3)] }], false],
+  ['goes on where other rules do', undefined, 0, [{ settled: 4, found: [begins(1, 4)] }], true],
   ['was masked as two', [begins(0, 2), begins(2, 3)], 2, [{ settled: 4, found: [goesOn(2, 4)] }], true],
 ])('a match in a text that goes on %s', (_, masked, settled, steps, overran) => {
   const scanner = new JoinedScanner({ alone: chainOf(3, masked, steps, settled), isOwn: true, joined: [] })
