@@ -11,13 +11,9 @@ const DECISION = /(?<![\w\-.])(?:A-\d{2,3}|B\d{2,3})(?![\w\-.]\w|\w)/g
 /** Lines with citations of unknown decisions. */
 export function unknownDecisions(texts: readonly ProjectText[], known: ReadonlySet<string>): string[] {
   return texts.flatMap(({ path, text }) =>
-    text
-      .split('\n')
-      .flatMap((line, index) =>
-        [...line.matchAll(DECISION)]
-          .filter(([id]) => !known.has(id))
-          .map(([id]) => `${path}:${index + 1} cites decision ${id}`),
-      ),
+    [...text.matchAll(DECISION)]
+      .filter(([id]) => !known.has(id))
+      .map(({ 0: id, index }) => `${path}:${text.slice(0, index).split('\n').length} cites decision ${id}`),
   )
 }
 
@@ -31,7 +27,8 @@ const DOCUMENT = /\bdocs\/[\w/-]+(?:\.md)?(?:`?, "([^"]+)")?/g
 export function missingDocuments(texts: readonly ProjectText[]): string[] {
   const documents = new Map(texts.filter(({ path }) => path.startsWith('docs/')).map(({ path, text }) => [path, text]))
   const paths = [...documents.keys()]
-  return texts.flatMap(({ path, text }) =>
+  const citing = texts.filter(({ text }) => text.includes('docs/'))
+  return citing.flatMap(({ path, text }) =>
     [...joinComments(text).matchAll(DOCUMENT)].flatMap(([citation, heading]) => {
       const cited = citation.replace(/`?, ".*$/s, '')
       if (!paths.some((known) => (cited.endsWith('.md') ? known === cited : known.startsWith(cited)))) {

@@ -87,7 +87,7 @@ export function wordsOf(texts: readonly ProjectText[]): ReadonlySet<string> {
   const words = new Set<string>()
   for (const { text } of texts) {
     const code = text.replace(/^[^\S\n]*(?:\/\/|\/?\*).*/gm, '')
-    for (const [word] of code.matchAll(/\w+/g)) words.add(word)
+    for (const word of code.match(/\w+/g) ?? []) words.add(word)
   }
   return words
 }

@@ -33,11 +33,15 @@ afterAll(() => rmSync(folder, { recursive: true }))
 const nameOf = (text: string) => `${/^kind: (.*)$/m.exec(text)?.[1]} ${/^ {2}name: (.*)$/m.exec(text)?.[1]}`
 const SURROUNDINGS = readFileSync(join(PAGES, 'surroundings.yaml'), 'utf8').split(/^---\n/m)
 
+let written = ''
+
 /** Findings of an example with the objects around it; the example replaces an object of the same name. */
 function lintExample(example: string): readonly FileProblem[] {
   const own = new Set(example.split(/^---\n/m).map(nameOf))
-  const around = SURROUNDINGS.filter((text) => !own.has(nameOf(text)))
-  writeFileSync(join(folder, 'around.yaml'), around.join('---\n'))
+  const around = SURROUNDINGS.filter((text) => !own.has(nameOf(text))).join('---\n')
+  // Most examples have the same.
+  if (around !== written) writeFileSync(join(folder, 'around.yaml'), around)
+  written = around
   writeFileSync(join(folder, 'example.yaml'), example)
   const store = new FileStore([folder])
   const { items, findings } = loadPlan(store)

@@ -39,7 +39,11 @@ const PAGES = ['{docs,examples}/**/*.md']
 export function scanCitations(root: string): Scan {
   const proofs = new Proofs(root)
   const scans = [
-    ...filesOf(root, TESTS).map((file) => citationsOfTest(read(root, file), file, proofs.of(file))),
+    ...filesOf(root, TESTS).flatMap((file) => {
+      const source = read(root, file)
+      // Most files cite nothing, and it takes long to read the tokens of all.
+      return source.includes('verifies') ? [citationsOfTest(source, file, proofs.of(file))] : []
+    }),
     ...filesOf(root, CASES).map((file) => citationsOfCase(read(root, file), file)),
     ...filesOf(root, PAGES).map((file) => citationsOfPage(read(root, file), file)),
   ]
