@@ -153,9 +153,23 @@ const DIVIDING: readonly Accepted[] = [
     ['this.#settleCut(Math.min(0, end))', '0', '(0 + 1)'],
     ['end = Math.max(0, end)', 'end = Math.max(0, end)', ';'],
   ]),
+  ...entriesOf('stream/service-checks', 'the same program: an empty text changes nothing', [
+    ["if (cut !== '') this.#show(undefined, cut, false)", "cut !== ''", 'true'],
+    ["if (cut !== '') this.#show(undefined, cut, false)", "''", "'mutated'"],
+  ]),
+  ...entriesOf('rules/pattern-rule', 'the same program: each limit is more', [
+    ['scan(heldBytes = 0): TextScanner {', '0', '(0 + 1)'],
+  ]),
   ...entriesOf('stream/regex-checks', 'the same program: an empty text changes nothing', [
     ["if (cut !== '') plain.beginWith(cut)", "cut !== ''", 'true'],
     ["if (cut !== '') plain.beginWith(cut)", "''", "'mutated'"],
+  ]),
+  ...entriesOf('stream/regex-checks', 'only memory, and how much is searched at a time', [
+    ['if (this.#unsearched.length >= PART_LENGTH) this.#search()', 'this.#unsearched.length >= PART_LENGTH', 'true'],
+    ['if (this.#unsearched.length >= PART_LENGTH) this.#search()', 'this.#unsearched.length >= PART_LENGTH', 'false'],
+    ['if (this.#unsearched.length >= PART_LENGTH) this.#search()', '>=', '>'],
+    ['if (this.#unsearched.length >= PART_LENGTH) this.#search()', '>=', '<'],
+    ['if (this.#unsearched.length >= PART_LENGTH) this.#search()', 'this.#search()', ';'],
   ]),
   ...entriesOf('stream/regex-checks', 'only memory: what leaves the pipeline is not used', [
     ['this.#json.take()', 'this.#json.take()', ';'],

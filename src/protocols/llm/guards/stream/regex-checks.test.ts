@@ -86,6 +86,7 @@ test.each<[matches: string[], text: string, outcome: string]>([
   [['1"(?:x y)?'], '["1"x z', '["1"x z'],
   [['1"(?:x y)?'], '["1"x y', 'refused'],
   [['a1",?.?'], '["a1",x', 'refused'],
+  [['b".{0,9}z|b"'], '["b"x q', '["b"x q'],
   // What is masked of a string does not change how the rest of it is written.
   [['b', '\\\\/'], '["a\\/b" \\/', '["a\\/<masked>" <masked>'],
   [['b', 'a.*x'], '["a\\/b" x', 'refused'],
@@ -130,8 +131,17 @@ test.each([
   }
 })
 
-test('the record names the rule that has masked space before JSON', () => {
-  const rules = compileRules({ matches: ['x', ' ', '\\s'] }, () => {})
+test.each<[what: string, matches: string[], texts: string[], passed: unknown[]]>([
+  [
+    'has masked space before JSON',
+    ['x', ' ', '\\s'],
+    [' ', '\t', '{}'],
+    [['Mask', 'matches[1]'], '<masked>', ['Mask', 'matches[2]'], '<masked>'],
+  ],
+  ['matches what has left of an escape', ['zz', 'u00', 'x'], ['["a\\u00', 'zz'], ['["a\\u00']],
+  ['matches that and more', ['x', '00zz', 'q'], ['["a\\u00', 'zzq'], ['["a\\u00']],
+])('the record names the rule that %s', (_, matches, texts, passed) => {
+  const rules = compileRules({ matches }, () => {})
   const refusal = reject('prompt-guard-rejected')
   const guard: RegexGuard = { phase: 'response', index: 0, kind: 'regex', rejects: false, refusal, rules }
   const told: unknown[] = []
@@ -141,7 +151,7 @@ test('the record names the rule that has masked space before JSON', () => {
   }
   const out = { text: (_: undefined, text: string) => void told.push(text), finish() {} }
   let begun: ArgumentsStage<undefined> | undefined
-  for (const text of [' ', '\t', '{}']) {
+  for (const text of texts) {
     const before = begun?.checks instanceof RegexChecks ? begun.checks : undefined
     const options = { guard, isFixed: false, stream, mayGoOn: true }
     begun = new ArgumentsStage<undefined>(out, (checked) => new RegexChecks(checked, options, before), begun)
@@ -149,14 +159,7 @@ test('the record names the rule that has masked space before JSON', () => {
     begun.finish()
   }
   const detail = 'response guard 0: regex matches[1]: the match is in a text that has begun to leave'
-  expect(told).toEqual([
-    ['Mask', 'matches[1]'],
-    '<masked>',
-    ['Mask', 'matches[2]'],
-    '<masked>',
-    ['Reject', 'matches[1]'],
-    detail,
-  ])
+  expect(told).toEqual([...passed, ['Reject', 'matches[1]'], detail])
 })
 
 test.each<[matches: string, parts: string[][], outcome: string]>([
@@ -196,6 +199,8 @@ test.each<[matches: string, parts: string[][], outcome: string]>([
   ['x(?s:.)*secret', [['["x",', 'plain'], ['secret']], 'refused at secret'],
   ['x.{300}secret', [[`["x${' '.repeat(297)}" ,`], ['secret']], 'refused at secret'],
   ['a" x', [[' '], ['["a" x']], 'refused at ["a" x'],
+  ['b".{0,9}z|b"', [['["b"x1'], [' q']], '["b"x1| q'],
+  ['"b.{0,50}z|x1', [['["b" x1'], [' q']], '["b" <masked>| q'],
 ])('for %s, text that comes behind the end is checked with what has left: %j', (matches, parts, outcome) => {
   expect(check(parts, { matches: [matches] })).toBe(outcome)
 })

@@ -103,11 +103,9 @@ export class RegexStage<Tag> implements TextStage<Tag> {
 
   /** The text begins with this, which has left unchecked. To be called first. */
   beginWith(text: string): void {
-    this.#hasText = true
     this.#head.push(text)
     this.#left.push(text)
     this.#pipeline.push(0, text)
-    this.#forward()
   }
 
   text(tag: Tag, text: string): void {
@@ -310,7 +308,9 @@ export class RegexStage<Tag> implements TextStage<Tag> {
     const alone = this.#pipelineBehind({})
     this.#pushHead(alone)
     alone.finish()
-    this.#reject(HAS_LEFT, pipeline.overrunBy ?? pipeline.ruleUnlike(alone) ?? pipeline.matched[0])
+    const isAlone = this.#options.neighbours === undefined
+    const rule = isAlone ? (alone.matched[0] ?? pipeline.matched[0]) : pipeline.ruleUnlike(alone)
+    this.#reject(HAS_LEFT, pipeline.overrunBy ?? rule)
   }
 
   /** @param rule that matches, or may */
