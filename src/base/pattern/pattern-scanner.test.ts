@@ -325,6 +325,16 @@ test.each<[source: string, part: string, perUnit: number]>([
   }
 })
 
+test.each(
+  [...'09AZ_az']
+    .map((character) => [character, '0-1'])
+    .concat([...'/:@[^`{'].map((character) => [character, '0-1,1-2'])),
+)('whether a word begins behind a match depends on its last character: %s', (character, matches) => {
+  expect(
+    scanned(automaton(`\\x{${character.charCodeAt(0).toString(16)}}|\\bx`), UNLIMITED, [`${character}x`]).matches,
+  ).toBe(matches)
+})
+
 test('a line begins behind a match that ends with a newline', () => {
   for (const pieces of [['a\nb\nb'], ['a\n', 'b', '\nb']]) {
     const { matches } = scanned(automaton('a\\n|(?m:^)b'), UNLIMITED, pieces)
