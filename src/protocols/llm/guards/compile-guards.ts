@@ -67,6 +67,8 @@ class GuardCompiler {
   readonly #source: Source
   readonly #context: CompileContext
   closed: PromptGuards['closed'] = false
+  /** The guard that is compiled, for operators. */
+  #guard = ''
 
   constructor(source: Source, context: CompileContext) {
     this.#source = source
@@ -76,6 +78,7 @@ class GuardCompiler {
   /** @returns nothing if the guard cannot run */
   compile(phase: GuardPhase, spec: GuardSpec, index: number): Guard[] {
     const path = `.promptGuard.${phase}[${index}]`
+    this.#guard = `${phase} guard ${index}`
     const { statusCode = DEFAULT_STATUS, message = DEFAULT_MESSAGES[phase] } = spec.response ?? {}
     const refusal = buildRefusal(statusCode, message, decidedBy(this.#source, path))
     const common = { phase, index, refusal }
@@ -159,7 +162,7 @@ class GuardCompiler {
   }
 
   #close(path: string, message: string, isReported = false): void {
-    this.closed ||= { decidedBy: decidedBy(this.#source, path), detail: `the guard cannot run: ${message}` }
+    this.closed ||= { decidedBy: decidedBy(this.#source, path), detail: `${this.#guard} cannot run: ${message}` }
     if (isReported) return
     const problem = {
       code: 'guard-not-runnable',
