@@ -46,8 +46,9 @@ test('explain shows the guards of the response where they apply', () => {
   ])
   expect(describeLlm('Embeddings', facts, guards)).toEqual(['llm       Embeddings to aws.bedrock, model m'])
   for (const type of ['Passthrough', 'Detect'] as const) {
-    expect(describeLlm(type, facts, guards)[1]).toBe(
-      '          no prompt guard checks requests and answers of this type',
-    )
+    for (const known of [facts, undefined]) {
+      const [, line] = describeLlm(type, known, guards)
+      expect(line).toBe('          no prompt guard checks requests and answers of this type')
+    }
   }
 })

@@ -14,7 +14,11 @@ export function describeLlm(
   guards: PromptGuards | undefined,
 ): readonly string[] {
   if (type === undefined) return ['llm       no route type']
-  if (facts === undefined) return [`llm       ${type}`]
+  const unguarded =
+    guards !== undefined && (type === 'Passthrough' || type === 'Detect')
+      ? [`${INDENT}no prompt guard checks requests and answers of this type`]
+      : []
+  if (facts === undefined) return [`llm       ${type}`, ...unguarded]
   const { provider, requestModel, translation, removedFields: removed } = facts
   const model = requestModel === '' ? '' : `, model ${requestModel}`
   const lines = [`llm       ${type} to ${provider}${model}`]
@@ -24,9 +28,8 @@ export function describeLlm(
     if (dropped.length > 0) lines.push(`${INDENT}left out: ${dropped.join(', ')}`)
   }
   if (removed.length > 0) lines.push(`${INDENT}removed, because their transformations failed: ${removed.join(', ')}`)
-  if (guards === undefined) return lines
-  if (isGuardedFormat(type)) lines.push(...guards.response.map((guard) => INDENT + describeResponseGuard(guard)))
-  if (type === 'Passthrough' || type === 'Detect')
-    lines.push(`${INDENT}no prompt guard checks requests and answers of this type`)
+  lines.push(...unguarded)
+  if (guards !== undefined && isGuardedFormat(type))
+    lines.push(...guards.response.map((guard) => INDENT + describeResponseGuard(guard)))
   return lines
 }

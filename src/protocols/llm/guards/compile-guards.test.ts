@@ -174,7 +174,9 @@ test.each(['request', 'response'])('a %s guard whose service cannot be asked clo
     const { closed, request, response } = compileGuards(sourceOf(spec), context)!
     const at = `${path}.${phase}[1].${Object.keys(guard)[0]}`
     expect(closed).toMatchObject({ decidedBy: { field: 'ai.promptGuard', sources: [{ path: at }] } })
-    expect(closed).toMatchObject({ detail: `${phase} guard 1 cannot run: the service cannot be asked: ${fault.detail}` })
+    expect(closed).toMatchObject({
+      detail: `${phase} guard 1 cannot run: the service cannot be asked: ${fault.detail}`,
+    })
     expect([...request, ...response].map(({ kind }) => kind)).toEqual(['regex'])
     return context.problems.map(({ path: at, code, message }) => [at.slice(path.length), code, message])
   }
