@@ -69,8 +69,13 @@ test('a key set is reported while a policy wants it, and forgotten everywhere af
   const { calls, events, updates, recompiled, metrics, change } = started
   change({ keySets: { wanted: [ADDRESS], dropped: [] } })
   await eventually('the first attempt failed', () => calls.keySets.length > 0)
-  expect(calls.keySets).toEqual([{ backend: ADDRESS.backend, path: '/keys', failure: 'no-endpoint' }])
-  expect(updates[0]).toMatchObject({ of: 'key-set', state: { id: ID, value: undefined, failure: 'no-endpoint' } })
+  expect(calls.keySets).toEqual([
+    { backend: ADDRESS.backend, path: '/keys', failure: 'no-endpoint: the backend does not exist' },
+  ])
+  expect(updates[0]).toMatchObject({
+    of: 'key-set',
+    state: { id: ID, value: undefined, failure: 'no-endpoint: the backend does not exist' },
+  })
   expect(recompiled[0]).toBe('ProxyPolicy/default/p')
   expect(events[0]).toBe(`workers get key-set ${ID}`)
   expect(metrics()).toContain(

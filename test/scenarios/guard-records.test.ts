@@ -176,7 +176,11 @@ test('a rejection names its guard in both formats of the log, and in its record'
 test('a stream that a guard ends after its head names the guard', async () => {
   for (const [verdict, code, error] of [
     ['Reject', 'prompt-guard-rejected', 'rejected by a prompt guard: response guard 1: webhook rejected'],
-    ['Fail', 'prompt-guard-failed', 'prompt guard failed: response guard 1: webhook: the service answered 500'],
+    [
+      'Fail',
+      'prompt-guard-failed',
+      'prompt guard failed: response guard 1: webhook default/judge: the service answered 500',
+    ],
   ] as const) {
     judge.answer = ({ body }, response) => {
       if (!JSON.stringify(body).includes('bad words')) return answerJson(response, { action: {} })
