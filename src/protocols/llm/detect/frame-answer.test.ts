@@ -102,3 +102,11 @@ test('what is no frame passes unread', () => {
   const { facts, collector } = pass('no frames at all, but text', options)
   expect([collector.text, facts.totalTokens]).toEqual(['no frames at all, but text', undefined])
 })
+
+test('what is no JSON in a frame is not counted', () => {
+  const counted = (...frames: Buffer[]) => pass(Buffer.concat(frames), { ...options, counts: true }).facts.outputTokens
+  const text = frame({ contentBlockIndex: 0, delta: { text: WORDS } })
+  const broken = frame({ bytes: Buffer.from(`{"text":"${WORDS}`).toString('base64') })
+  expect([counted(broken), counted(broken, text)]).toEqual([0, counted(text)])
+  expect(counted(text)).toBeGreaterThan(10)
+})
