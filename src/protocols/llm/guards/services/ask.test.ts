@@ -61,11 +61,14 @@ test.each<[what: string, answer: FakeAnswer | CallFailure, verdict: object]>([
     { body: '{"action":1,"action":2}' },
     failed('the answer of the service has a key twice, or is nested too deeply'),
   ],
-  ['a wrong key', { status: 401, body: {} }, failed('the service answered 401')],
+  ['a credential that it does not know', { status: 401, body: {} }, sparing('the service answered 401')],
+  ['one that may not ask', { status: 403, body: {} }, sparing('the service answered 403')],
+  ['headers that are too long', { status: 431, body: {} }, sparing('the service answered 431')],
+  ['a path that it does not have', { status: 404, body: {} }, failed('the service answered 404')],
   ['a limit', { status: 429, body: {} }, failed('the service answered 429')],
   ['a fault', { status: 500, body: { action: {} } }, failed('the service answered 500')],
   ['no connection', 'connect-failed' as CallFailure, failed('connect-failed')],
-  ['no credential', 'backend-auth-failed', failed('backend-auth-failed')],
+  ['no credential', 'backend-auth-failed', sparing('backend-auth-failed', 'unasked')],
   ['no destination', 'no-endpoint', failed('no-endpoint')],
   ['nothing, in explain', 'not-made', { kind: 'pass' }],
   ['a time limit', 'timeout', failed('timeout')],
@@ -154,7 +157,7 @@ test('asks for as long as the request has time', async () => {
     around(call, { untilMs: clock.monotonic() }),
     () => ({ kind: 'pass' }),
   )
-  expect(late).toEqual(sparing('the guards of the request took too long together', 'out-of-time'))
+  expect(late).toEqual(sparing('the guards of the request took too long together', 'unasked'))
   expect(asked).toHaveLength(1)
 })
 
@@ -170,7 +173,7 @@ test('a question in which the time of the request runs out tells nothing about t
   const read = () => ({ kind: 'pass' as const })
   const question = { destination: 'k', path: '/', body: {} }
   expect(await ask(question, around(call, { untilMs: 0 }), read)).toEqual(
-    sparing('the guards of the request took too long together', 'out-of-time'),
+    sparing('the guards of the request took too long together', 'unasked'),
   )
   expect(asked).toEqual([])
   expect(await ask(question, around(call, { untilMs: 100 }), read)).toEqual(

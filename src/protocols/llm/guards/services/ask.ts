@@ -27,7 +27,7 @@ export async function ask(
   read: (json: unknown) => ServiceVerdict,
 ): Promise<ServiceVerdict> {
   const maxDeadlineMs = untilMs - clock.monotonic()
-  if (maxDeadlineMs <= 0) return outOfTime()
+  if (maxDeadlineMs <= 0) return outOfTime('unasked')
   try {
     const response = await call(destination, {
       purpose: 'guard',
@@ -50,7 +50,10 @@ export async function ask(
     if (!(error instanceof CallError)) throw error
     // `explain` shows what would happen if the service let the texts pass.
     if (error.failure === 'not-made') return { kind: 'pass' }
-    return clock.monotonic() >= untilMs ? outOfTime() : failed(describe(error))
+    if (clock.monotonic() >= untilMs) return outOfTime('out-of-time')
+    const failure = failed(describe(error))
+    // Clients may have to send the credential.
+    return error.failure === 'backend-auth-failed' ? { ...failure, sparesService: 'unasked' } : failure
   }
 }
 
@@ -63,7 +66,7 @@ async function readAnswer(response: CallResponse, read: (json: unknown) => Servi
   const fault = faultOf(response)
   if (fault !== undefined) {
     await drop(response)
-    return { ...failed(fault), ...(REFUSED_TEXT.has(status) && { sparesService: 'answered' }) }
+    return { ...failed(fault), ...(REFUSALS.has(status) && { sparesService: 'answered' }) }
   }
   let json: unknown
   let isAmbiguous: boolean
@@ -82,8 +85,8 @@ async function readAnswer(response: CallResponse, read: (json: unknown) => Servi
   return failed('the answer of the service has a key twice, or is nested too deeply')
 }
 
-/** Statuses of a service that does not take this text. It may take others. */
-const REFUSED_TEXT: ReadonlySet<number> = new Set([400, 413, 422])
+/** Statuses of a service that does not take this text, or the credential or another header of this client. It may take others. */
+const REFUSALS: ReadonlySet<number> = new Set([400, 401, 403, 413, 422, 431])
 
 /** Why the body of an answer is not read. Redirects are not followed (decision B58). */
 function faultOf(response: CallResponse): string | undefined {
@@ -120,8 +123,8 @@ function tooLarge(): FailedVerdict {
   return { ...failed(`the answer of the service is larger than ${MAX_BYTES} bytes`), sparesService: 'answered' }
 }
 
-function outOfTime(): FailedVerdict {
-  return { ...failed('the guards of the request took too long together'), sparesService: 'out-of-time' }
+function outOfTime(sparesService: 'unasked' | 'out-of-time'): FailedVerdict {
+  return { ...failed('the guards of the request took too long together'), sparesService }
 }
 
 const REQUEST_IDS = ['x-amzn-requestid', 'x-request-id', 'request-id', 'x-goog-request-id']

@@ -111,6 +111,20 @@ test('clients that leave, texts that the service refuses, and requests without t
   expect(state.asked).toBe(18)
 })
 
+test('a request without a credential is no failure of the service, and uses up no probe', async () => {
+  const { state, judge } = circuit()
+  const unasked: ServiceVerdict = { kind: 'failed', detail: 'no credential', sparesService: 'unasked' }
+  state.verdict = unasked
+  for (let each = 0; each < 9; each++) expect(await judge()).toEqual(unasked)
+  state.verdict = DOWN
+  for (let each = 0; each < 5; each++) await judge()
+  await time.pass(1000)
+  state.verdict = unasked
+  expect(await judge()).toEqual(unasked)
+  state.verdict = PASS
+  expect(await judge()).toEqual(PASS)
+})
+
 test('a probe with a text that the service refuses finds that it answers', async () => {
   const { state, judge } = circuit()
   for (let each = 0; each < 5; each++) await judge()

@@ -12,11 +12,12 @@ export function withCircuit(service: GuardService, circuit: Circuit): GuardServi
         return failed(`the service failed ${OPENING_FAILURES} times in a row; it is asked again soon`)
       }
       const verdict = await service.judge(question, around)
+      const spares = verdict.kind === 'failed' ? verdict.sparesService : undefined
       // A client that leaves says nothing about the service, and uses up no probe.
-      if (around.signal.aborted) circuit.abandon(admission)
+      if (around.signal.aborted || spares === 'unasked') circuit.abandon(admission)
       else if (verdict.kind !== 'failed') circuit.succeed()
-      else if (verdict.sparesService === undefined) circuit.fail(verdict.detail)
-      else if (verdict.sparesService === 'answered') circuit.respond()
+      else if (spares === 'answered') circuit.respond()
+      else if (spares === undefined) circuit.fail(verdict.detail)
       return verdict
     },
   }

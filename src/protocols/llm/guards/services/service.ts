@@ -51,6 +51,9 @@ export interface FailedVerdict {
   readonly kind: 'failed'
   /** For the operator; without any checked text. */
   readonly detail: string
-  /** It says nothing about other questions: the service has answered, but does not take this text; or the request had no time left. */
-  readonly sparesService?: 'answered' | 'out-of-time'
+  /**
+   * It says nothing about other questions. `answered`: the service does not take this text, or a header of this client. `unasked`: the request
+   * had no credential, or no time. `out-of-time`: it had too little time for the answer.
+   */
+  readonly sparesService?: 'answered' | 'unasked' | 'out-of-time'
 }
