@@ -25,12 +25,14 @@ interface Formed {
   readonly secret?: SentSecret
   /** Registers listeners for the beginning and for the end. */
   readonly registers?: boolean
+  readonly isGuarded?: boolean
 }
 
-function formed(streamed: boolean, maxBytes = 1000, { secret, registers = true }: Formed = {}) {
+function formed(streamed: boolean, maxBytes = 1000, { secret, registers = true, isGuarded = false }: Formed = {}) {
   const told: (string | undefined)[] = []
   const facts: LlmFacts = {
     ...NO_LLM,
+    isGuarded,
     set errorType(type: string | undefined) {
       told.push(type)
     },
@@ -201,6 +203,22 @@ test.each([WHOLE, 'a'.repeat(1001), '{}', 'no'])('%j, instead of a stream, needs
   push(answer)
   sink.end()
   expect(memory.heldBytes).toBe(0)
+})
+
+test.each([
+  [true, JSON.stringify(ERROR)],
+  [false, data(ERROR)],
+])('a stream is wanted: %j; where guards check answers, the log has no words of the provider', (streamed, answer) => {
+  for (const [isGuarded, detail] of [
+    [false, 'busy'],
+    [true, "the provider's response failed: overloaded_error"],
+  ] as const) {
+    const { filter, sink, push } = formed(streamed, 1000, { isGuarded })
+    push(answer)
+    sink.end()
+    expect(filter.refusal?.detail).toBe(detail)
+    expect(JSON.parse(String(filter.refusal?.body)).error.message).toBe('invalid provider response: busy')
+  }
 })
 
 test('an error does not show the credential of the gateway', () => {

@@ -16,7 +16,7 @@ import { runForBody } from '../json/run-for-body.ts'
 import type { ClientFormat } from '../request/route-type.ts'
 import { SseEvents } from '../sse/sse-events.ts'
 import { readReportedError } from '../translation/read-error.ts'
-import { refuseAnswer } from '../translation/whole-answer.ts'
+import { refuseAnswer, refuseReported } from '../translation/whole-answer.ts'
 import { type Collected, type FormChange, type StreamCollector, TOO_LARGE } from './form-change.ts'
 import { brokenStream, classifyError, noteError, unusableAnswer } from './stream-error.ts'
 
@@ -85,7 +85,7 @@ export class OtherForm implements AnswerFilter {
       },
       cut: (why) => {
         this.#options.facts.errorType = why
-        this.#refuse(502, CUT, { ...brokenStream(why), cut: undefined })
+        this.#refuse(CUT, { ...brokenStream(why), cut: undefined })
       },
       isOver: () => this.#isOver,
       whenOver,
@@ -110,7 +110,7 @@ export class OtherForm implements AnswerFilter {
 
   #refuseUnusable(what: string): void {
     this.#options.facts.errorType = 'llm-response-invalid'
-    this.#refuse(502, what, unusableAnswer(what))
+    this.#refuse(what, unusableAnswer(what))
   }
 
   /** Yields between pieces. */
@@ -128,15 +128,18 @@ export class OtherForm implements AnswerFilter {
 
   /** @param reported an object with an error of the provider */
   #refuseReported(reported: unknown): void {
+    const { facts, type, secret } = this.#options
     const { status, message } = readReportedError(reported)
-    const { type } = classifyError((reported as { readonly error?: unknown }).error ?? reported)
-    this.#refuse(status, message, noteError({ type, status }, this.#options.facts))
+    const error = classifyError((reported as { readonly error?: unknown }).error ?? reported)
+    const failure = noteError({ type: error.type, status }, facts)
+    const shown = secret()?.hideIn(message) ?? message
+    this.#failure = failure
+    this.refusal = refuseReported({ type }, { status, message: shown, failure }, facts)
   }
 
-  #refuse(status: number, message: string, failure: AnswerFailure): void {
-    const { type, secret } = this.#options
+  #refuse(message: string, failure: AnswerFailure): void {
     this.#failure = failure
-    this.refusal = refuseAnswer({ type }, status, secret()?.hideIn(message) ?? message)
+    this.refusal = refuseAnswer(this.#options, 502, message)
   }
 }
 

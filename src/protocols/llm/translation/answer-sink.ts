@@ -76,7 +76,10 @@ export interface AnswerError {
   readonly param: string | undefined
 }
 
-/** The error of an answer that cannot be read, with the code of the refusal that it becomes before its first content. */
+/** The code of `unreadableAnswer`: that of the refusal that it becomes before its first content. */
+export const UNREADABLE = 'llm-response-invalid'
+
+/** The error of an answer that cannot be read. */
 export function unreadableAnswer(message: string): AnswerError {
-  return { status: 502, type: undefined, message, code: 'llm-response-invalid', param: undefined }
+  return { status: 502, type: undefined, message, code: UNREADABLE, param: undefined }
 }

@@ -102,6 +102,31 @@ test.each([
   expect(text).toContain('llm-response-invalid')
 })
 
+const OVERLOADED = event({ type: 'error', error: { type: 'overloaded_error', message: 'busy with q' } })
+const UNREADABLE = 'event: message_start\ndata: no\n\n'
+
+test.each([
+  [false, OVERLOADED, 'busy with q', 'busy with q'],
+  [true, OVERLOADED, "the provider's response failed: overloaded_error", 'busy with q'],
+  [true, UNREADABLE, 'an event of the stream is not JSON', 'an event of the stream is not JSON'],
+])('where guards check answers (%s), the log has no words of the provider: %j', (isGuarded, answer, detail, shown) => {
+  const request = { model: 'm', stream: true, messages: [{ role: 'user', content: 'q' }] }
+  const { response, facts = { ...NO_LLM } } = sent(JSON.stringify(request), { provider: { providerFour: {} }, ai: {} })
+  const exchange = exchangeWith()
+  exchange.llm = { ...facts, isGuarded }
+  exchange.response = Head.response(200)
+  exchange.response.set('content-type', 'text/event-stream')
+  const claim = new BodyClaim(new BodyMemory(2 ** 24))
+  const filter = observeResponse(response, exchange, { claim, decoding: RESPONSE_DECODING })!
+  filter.whenBegun?.(() => {})
+  const sink = filter.into(new Collector())
+  const bytes = Buffer.from(answer)
+  sink.bytes(bytes, 0, bytes.length)
+  sink.end()
+  expect(filter.refusal?.detail).toBe(detail)
+  expect(JSON.parse(String(filter.refusal?.body)).error.message).toBe(`invalid provider response: ${shown}`)
+})
+
 test('an answer that is whole is limited', () => {
   const setup = { provider: { providerFour: {} }, ai: { routes: { '*': 'Responses' } } } as const
   const answer = { headers: { 'content-type': 'text/event-stream' }, body: messagesStream(500) }

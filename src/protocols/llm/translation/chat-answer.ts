@@ -8,21 +8,21 @@ import type { BodyClaim } from '#net/body/body-memory.ts'
 import { ForwardingSink } from '#net/body/forwarding-sink.ts'
 import { HeldBytes } from '#net/body/held-bytes.ts'
 import type { Abort, BodySink } from '#net/stream.ts'
-import type { AnswerFilter } from '../../backend-protocol.ts'
+import type { AnswerFailure, AnswerFilter } from '../../backend-protocol.ts'
 import { brokenStream, classifyError, noteError } from '../answer/stream-error.ts'
 import type { JsonValue } from '../json/json-document.ts'
 import { encodeText } from '../json/native.ts'
 import { isLongBody } from '../json/run-for-body.ts'
 import { AnswerEnd } from './answer-end.ts'
 import { AnswerRoom } from './answer-room.ts'
-import { type AnswerError, type AnswerSink, unreadableAnswer } from './answer-sink.ts'
+import { type AnswerError, type AnswerSink, UNREADABLE, unreadableAnswer } from './answer-sink.ts'
 import type { AnswerSurroundings } from './answer-surroundings.ts'
 import type { AnswerContext, StreamReader, StreamWriter } from './dialect.ts'
 import { ObservedAnswer } from './observed-answer.ts'
 import { StreamPings } from './stream-pings.ts'
 import type { ChatTranslation } from './translate-request.ts'
 import { Untranslatable } from './untranslatable.ts'
-import { parseAnswerInSteps, refuseAnswer } from './whole-answer.ts'
+import { parseAnswerInSteps, refuseAnswer, refuseReported } from './whole-answer.ts'
 
 /** Of what a stream keeps, in UTF-16 units: streams have no limit of their own, but this takes memory. */
 const MAX_STREAM = 16 * 1024 * 1024
@@ -98,14 +98,20 @@ export class ChatAnswer implements AnswerFilter {
 
   #fail(error: AnswerError, { isCut, isFinished }: AnswerEnd, why: Abort | 'incomplete'): void {
     const { facts } = this.#around
-    if (isCut) {
-      facts.errorType = why
-      // The refusal is that of the translation, also if the connection broke.
-      this.failure = { ...brokenStream(why), cut: undefined }
-    } else this.failure = noteError({ type: classifyError(error).type, status: error.status }, facts)
+    if (isCut) facts.errorType = why
+    // The refusal is that of the translation, also if the connection broke.
+    const failure = isCut
+      ? { ...brokenStream(why), cut: undefined }
+      : noteError({ type: classifyError(error).type, status: error.status }, facts)
+    this.failure = failure
     const isUnsent = this.whole || !this.#isStream || this.#begun !== undefined
-    if (isUnsent && !isFinished) this.refusal = refuseAnswer(this.#plan, error.status, error.message)
+    if (isUnsent && !isFinished) this.refusal = this.#refuse(error, failure)
     this.#begin()
+  }
+
+  #refuse({ status, message, code }: AnswerError, failure: AnswerFailure): Refusal {
+    if (code === UNREADABLE) return refuseAnswer(this.#plan, status, message)
+    return refuseReported(this.#plan, { status, message, failure }, this.#around.facts)
   }
 
   #begin(): void {

@@ -1,4 +1,5 @@
 import { runAtOnce, type Steps } from '#base/in-slices.ts'
+import type { LlmFacts } from '#exchange/llm-facts.ts'
 import { type Refusal, reject } from '#exchange/outcome.ts'
 import { asBuffer } from '#net/body/as-buffer.ts'
 import type { BodyClaim } from '#net/body/body-memory.ts'
@@ -118,4 +119,23 @@ class DroppingSink extends ForwardingSink {
 /** The refusal of an answer that cannot be used. */
 export function refuseAnswer({ type }: Pick<AnswerTranslation, 'type'>, status: number, detail: string): Refusal {
   return formatRefusal(type, reject('llm-response-invalid', { status, detail }), detail)
+}
+
+/** An error that the provider reports instead of an answer. */
+export interface ReportedError {
+  readonly status: number
+  /** In the words of the provider. */
+  readonly message: string
+  /** In those of the gateway. */
+  readonly failure: AnswerFailure
+}
+
+/** The refusal of an error that a provider reports. If guards check its answers, only the client gets its words. */
+export function refuseReported(
+  plan: Pick<AnswerTranslation, 'type'>,
+  { status, message, failure }: ReportedError,
+  { isGuarded }: Pick<LlmFacts, 'isGuarded'>,
+): Refusal {
+  const refusal = refuseAnswer(plan, status, message)
+  return isGuarded ? { ...refusal, detail: failure.detail } : refusal
 }
