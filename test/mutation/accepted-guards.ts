@@ -135,14 +135,16 @@ const DIVIDING: readonly Accepted[] = [
     ['if (unsettled.length === 0) return NONE', 'unsettled.length === 0', 'false'],
     ['if (edits.length === 0) return text', 'edits.length === 0', 'false'],
   ]),
-  ...entriesOf('broken-arguments', 'a matter of degree', [['const HELD_BYTES = 16_384', '16_384', '(16_384 + 1)']]),
-  ...entriesOf('mask-broken', 'only how long work is divided', [
+  ...entriesOf('texts/broken-arguments', 'a matter of degree', [
+    ['const HELD_BYTES = 16_384', '16_384', '(16_384 + 1)'],
+  ]),
+  ...entriesOf('texts/mask-broken', 'only how long work is divided', [
     ['if (pace.after(1)) yield', 'pace.after(1)', 'true'],
     ['if (pace.after(1)) yield', 'pace.after(1)', 'false'],
     ['if (pace.after(1)) yield', '1', '(1 + 1)'],
     ['if (pace.after(1)) yield', 'yield', ';'],
   ]),
-  ...entriesOf('mask-broken', 'the same program: there are no rules, and what neither passes nor masks rejects', [
+  ...entriesOf('texts/mask-broken', 'the same program: there are no rules, and what neither passes nor masks rejects', [
     ["const masked = new Set(verdict.kind === 'pass' ? [] : verdict.rules)", "verdict.kind === 'pass'", 'false'],
     ["const masked = new Set(verdict.kind === 'pass' ? [] : verdict.rules)", "'pass'", "''"],
     [REJECTS_BROKEN, "'reject'", "''"],
@@ -184,11 +186,13 @@ const DIVIDING: readonly Accepted[] = [
       'false',
     ],
   ]),
-  ...entriesOf('broken-arguments', 'the same program: an empty text changes nothing', [
+  ...entriesOf('texts/broken-arguments', 'the same program: an empty text changes nothing', [
     ['for (let at = 0; at < text.length && !isOver(); at += PART_LENGTH) {', '<', '<='],
   ]),
-  ...entriesOf('broken-arguments', 'only how long work is divided', [['const WORK_PER_TEXT = 32', '32', '(32 + 1)']]),
-  ...entriesOf('broken-arguments', 'only speed: the answer is refused', [
+  ...entriesOf('texts/broken-arguments', 'only how long work is divided', [
+    ['const WORK_PER_TEXT = 32', '32', '(32 + 1)'],
+  ]),
+  ...entriesOf('texts/broken-arguments', 'only speed: the answer is refused', [
     ['() => refusing !== undefined,', 'refusing !== undefined', 'undefined'],
   ]),
   ...entriesOf('stream/event-template', 'only speed: other bytes are UTF-8', [
@@ -198,7 +202,7 @@ const DIVIDING: readonly Accepted[] = [
     entriesOf(file, 'only how long work is divided', [['yield', 'yield', ';']]),
   ),
   ...dividing(
-    'mask-joined',
+    'texts/mask-joined',
     ['WORK_PER_TEXT + length / COMPARED_PER_WORK'],
     [
       ['const WORK_PER_TEXT = 32', '32', '(32 + 1)'],
@@ -208,9 +212,9 @@ const DIVIDING: readonly Accepted[] = [
     ],
   ),
   ...dividing('service-contents', ['content.length']),
-  ...dividing('spread-mask', ['WORK_PER_TEXT'], [['const WORK_PER_TEXT = 4', '4', '(4 + 1)']]),
+  ...dividing('texts/spread-mask', ['WORK_PER_TEXT'], [['const WORK_PER_TEXT = 4', '4', '(4 + 1)']]),
   ...dividing(
-    'many-texts',
+    'texts/many-texts',
     ['WORK_PER_TEXT + text.length / LOOKED_THROUGH', 'text.length', '1'],
     [
       ['const WORK_PER_TEXT = 32', '32', '(32 + 1)'],
@@ -224,7 +228,7 @@ const DIVIDING: readonly Accepted[] = [
     ],
   ),
   ...dividing(
-    'mask-texts',
+    'texts/mask-texts',
     ['text.text.length', '1', 'WORK_PER_TEXT', 'whole.text.length', 'WORK_PER_SHARE'],
     [
       ['const WORK_PER_TEXT = 32', '32', '(32 + 1)'],
@@ -236,7 +240,7 @@ const DIVIDING: readonly Accepted[] = [
     ],
   ),
   ...dividing(
-    'guarded-texts',
+    'texts/guarded-texts',
     ['1', 'WORK_PER_COUNTED', 'WORK_PER_TEXT + text.length', 'WORK_PER_TEXT + place.end - place.start'],
     [
       ['const WORK_PER_TEXT = 128', '128', '(128 + 1)'],
@@ -257,7 +261,7 @@ const DIVIDING: readonly Accepted[] = [
     ],
   ),
   ...dividing(
-    'text-groups',
+    'texts/text-groups',
     ['WORK_PER_PATH', 'WORK_PER_TEXT', 'WORK_PER_TEXT + text.length'],
     [
       ['const WORK_PER_TEXT = 4', '4', '(4 + 1)'],
@@ -288,7 +292,7 @@ const DIGEST_LINE = 'const digest = sha256(bytes.subarray(part * DIGESTED_BYTES,
 /** In the guards of prompts. */
 export const ACCEPTED_GUARDS: readonly Accepted[] = [
   ...DIVIDING,
-  ...entriesOf('guarded-texts', 'the same text, decoded at once or in pieces', [
+  ...entriesOf('texts/guarded-texts', 'the same text, decoded at once or in pieces', [
     [LONG_LINE, 'place.end - place.start > PIECE_BYTES', 'true'],
     [LONG_LINE, 'place.end - place.start > PIECE_BYTES', 'false'],
     [LONG_LINE, '-', '+'],
@@ -310,7 +314,7 @@ export const ACCEPTED_GUARDS: readonly Accepted[] = [
   ...entriesOf('stream/paced-input', 'only memory: it is free at the end of the call', [
     ['this.drop()', 'this.drop()', ';'],
   ]),
-  ...entriesOf('mask-joined', 'a matter of degree: how much is searched for a boundary', [
+  ...entriesOf('texts/mask-joined', 'a matter of degree: how much is searched for a boundary', [
     ...['24', '12', '6', '3'].map(
       (length): Change => ['const CONTEXTS = [24, 12, 6, 3].flatMap((length) => [', length, `(${length} + 1)`],
     ),
@@ -336,26 +340,26 @@ export const ACCEPTED_GUARDS: readonly Accepted[] = [
       '(1 + 1)',
     ],
   ]),
-  ...entriesOf('mask-joined', 'the same program: each negative number is no position', [
+  ...entriesOf('texts/mask-joined', 'the same program: each negative number is no position', [
     ['if (this.#credit <= 0) return -1', '1', '(1 + 1)'],
     ['return -1', '1', '(1 + 1)'],
     [ONLY_LINE, '1', '(1 + 1)'],
   ]),
-  ...entriesOf('mask-joined', 'the same program: another one is behind the first one, so that it is not at 0', [
+  ...entriesOf('texts/mask-joined', 'the same program: another one is behind the first one, so that it is not at 0', [
     [ONLY_LINE, '<', '<='],
     [ONLY_LINE, '0', '(0 + 1)'],
   ]),
-  ...entriesOf('mask-joined', 'only speed: no part of a text that is the same differs, either', [
+  ...entriesOf('texts/mask-joined', 'only speed: no part of a text that is the same differs, either', [
     ['if (before === after) return true', 'before === after', 'false'],
   ]),
-  ...entriesOf('many-texts', 'the same program: a match is not empty, so that none begins where a text ends', [
+  ...entriesOf('texts/many-texts', 'the same program: a match is not empty, so that none begins where a text ends', [
     [NEXT_TEXT, '<=', '<'],
     ['for (; next < matches.length && matches[next]!.start < end; next++) {', '<', '<='],
   ]),
-  ...entriesOf('many-texts', 'the same program: each number but 0 says that a text has changed', [
+  ...entriesOf('texts/many-texts', 'the same program: each number but 0 says that a text has changed', [
     ['this.#changed[index] = 1', '1', '(1 + 1)'],
   ]),
-  ...entriesOf('many-texts', 'only memory, and how many texts are joined at a time', [
+  ...entriesOf('texts/many-texts', 'only memory, and how many texts are joined at a time', [
     ['const JOINED = 1024', '1024', '(1024 + 1)'],
     ['#ends = new Int32Array(8 * JOINED)', '8', '(8 + 1)'],
     ['#fixed = new Uint8Array(8 * JOINED)', '8', '(8 + 1)'],
@@ -372,7 +376,7 @@ export const ACCEPTED_GUARDS: readonly Accepted[] = [
       'false',
     ],
   ]),
-  ...entriesOf('many-texts', 'only speed: numeric rules search texts without a number, and find nothing', [
+  ...entriesOf('texts/many-texts', 'only speed: numeric rules search texts without a number, and find nothing', [
     [
       'const search = rule.isNumeric && !mayHaveNumber(text) ? undefined : rule.search(text)',
       'rule.isNumeric && !mayHaveNumber(text)',
@@ -383,7 +387,7 @@ export const ACCEPTED_GUARDS: readonly Accepted[] = [
     ['const needless = guards.length > 1 ? new AbortController() : undefined', '>', '>='],
     ['const needless = guards.length > 1 ? new AbortController() : undefined', 'guards.length > 1', 'true'],
   ]),
-  ...entriesOf('spread-mask', 'only speed: what is not compared in parts is compared by characters', [
+  ...entriesOf('texts/spread-mask', 'only speed: what is not compared in parts is compared by characters', [
     ['const part = (text: string) => text.slice(text.length - length - PART, text.length - length)', '-', '+'],
     [STARTS_LINE, '<=', '<'],
     [STARTS_LINE, '<=', '>'],
@@ -397,14 +401,16 @@ export const ACCEPTED_GUARDS: readonly Accepted[] = [
     [ENDS_LINE, 'length + PART <= most && part(one) === part(other)', 'false'],
   ]),
   ...entriesOf(
-    'spread-mask',
+    'texts/spread-mask',
     'the same program: the last parts of texts of different lengths differ, and other parts are compared by characters',
     [[STARTS_LINE, '+', '-']],
   ),
-  ...entriesOf('spread-mask', 'the same program: behind the end of a text there is no unit, which equals nothing', [
-    ['while (length < most && one.charCodeAt(length) === other.charCodeAt(length)) length++', '<', '<='],
-  ]),
-  ...entriesOf('mask-texts', 'only speed: texts are joined again, although no mask has changed them', [
+  ...entriesOf(
+    'texts/spread-mask',
+    'the same program: behind the end of a text there is no unit, which equals nothing',
+    [['while (length < most && one.charCodeAt(length) === other.charCodeAt(length)) length++', '<', '<=']],
+  ),
+  ...entriesOf('texts/mask-texts', 'only speed: texts are joined again, although no mask has changed them', [
     [
       'if (this.#whole !== undefined && this.#masks === masks) return this.#whole',
       'this.#whole !== undefined && this.#masks === masks',
@@ -413,7 +419,7 @@ export const ACCEPTED_GUARDS: readonly Accepted[] = [
     ['this.#masks = masks', 'this.#masks = masks', ';'],
     ['#masks = 0', '0', '(0 + 1)'],
   ]),
-  ...entriesOf('mask-texts', 'the same program: only whether the number of masks is another one counts', [
+  ...entriesOf('texts/mask-texts', 'the same program: only whether the number of masks is another one counts', [
     ['for (const group of texts.groups) wholes.push(yield* new TextGroup(group).whole(0, pace))', '0', '(0 + 1)'],
   ]),
   ...entriesOf('stream/regex-stage', 'never used: the stage keeps the tags itself', [
@@ -431,12 +437,12 @@ export const ACCEPTED_GUARDS: readonly Accepted[] = [
   ...entriesOf('stream/regex-stage', 'only memory: the piece that makes the text long is kept', [
     ['if (!this.#isLong) this.#head.push(text)', '!this.#isLong', 'true'],
   ]),
-  ...entriesOf('text-groups', 'only speed: groups that leave out nothing are made, and not used', [
+  ...entriesOf('texts/text-groups', 'only speed: groups that leave out nothing are made, and not used', [
     ['const lasting = runs.every(({ lasts }) => lasts)', 'runs.every(({ lasts }) => lasts)', 'false'],
     ['const lasting = runs.every(({ lasts }) => lasts)', 'lasts', 'undefined'],
   ]),
   ...entriesOf(
-    'text-groups',
+    'texts/text-groups',
     'never used: the first run begins a group, and the role of all of the system is not read',
     [
       ['let hasSkipped = false', 'false', 'true'],

@@ -8,9 +8,9 @@ import { REQUEST_TEXTS } from '../texts/dialect-texts.ts'
 import { documentOf } from '../texts/testing.ts'
 import type { Guard, RegexGuard, ServiceGuard } from './guard.ts'
 import { guardBody, type ReadBody } from './guard-body.ts'
-import { GuardedTexts } from './guarded-texts.ts'
 import { compileRules } from './rules/compile-rules.ts'
 import type { ServiceVerdict } from './services/service.ts'
+import { GuardedTexts } from './texts/guarded-texts.ts'
 
 const GUARD: RegexGuard = {
   ...{ phase: 'request', index: 0, kind: 'regex', rejects: false, refusal: reject('prompt-guard-rejected') },

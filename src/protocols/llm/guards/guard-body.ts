@@ -3,8 +3,8 @@ import type { Exchange } from '#exchange/exchange.ts'
 import type { Refusal } from '#exchange/outcome.ts'
 import type { Head } from '#net/http/head.ts'
 import type { Guard } from './guard.ts'
-import type { GuardedTexts } from './guarded-texts.ts'
 import { runGuards, runRules } from './run-guards.ts'
+import type { GuardedTexts } from './texts/guarded-texts.ts'
 
 /** A body with its texts. */
 export interface ReadBody {

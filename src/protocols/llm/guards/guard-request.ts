@@ -9,7 +9,7 @@ import type { ExemptPlace } from '../texts/body-texts.ts'
 import { REQUEST_TEXTS } from '../texts/dialect-texts.ts'
 import type { PromptGuards } from './guard.ts'
 import { guardBody, type ReadBody } from './guard-body.ts'
-import { GuardedTexts } from './guarded-texts.ts'
+import { GuardedTexts } from './texts/guarded-texts.ts'
 import { traceTexts } from './trace-guards.ts'
 
 /**

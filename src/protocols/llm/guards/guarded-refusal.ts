@@ -6,9 +6,9 @@ import { encode } from '../json/splice.ts'
 import { formatRefusal } from '../request/refuse.ts'
 import type { Guard, RegexGuard } from './guard.ts'
 import type { GuardedFormat } from './guarded-format.ts'
-import { maskTexts } from './mask-texts.ts'
 import { readErrorBody } from './read-answer-body.ts'
 import { concludeRules } from './run-guards.ts'
+import { maskTexts } from './texts/mask-texts.ts'
 
 /** Of a larger error, the client gets nothing: it is checked at a stretch. */
 const MAX_CHARACTERS = 64 * 1024

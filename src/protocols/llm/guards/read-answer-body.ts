@@ -8,7 +8,7 @@ import type { BodyTexts } from '../texts/body-texts.ts'
 import { ANSWER_TEXTS, readErrorTexts } from '../texts/dialect-texts.ts'
 import type { ReadBody } from './guard-body.ts'
 import type { GuardedFormat } from './guarded-format.ts'
-import { GuardedTexts } from './guarded-texts.ts'
+import { GuardedTexts } from './texts/guarded-texts.ts'
 
 /** Reads a whole answer. @returns why that is impossible */
 export function* readAnswerBody(body: Uint8Array, format: GuardedFormat): Steps<ReadBody | string> {

@@ -7,10 +7,10 @@ import { VirtualTime } from '#test/support/virtual-time.ts'
 import { JsonValue, parseDocument } from '../json/json-document.ts'
 import { REQUEST_TEXTS } from '../texts/dialect-texts.ts'
 import type { Guard, RegexGuard, ServiceGuard } from './guard.ts'
-import { GuardedTexts } from './guarded-texts.ts'
 import { compileRules } from './rules/compile-rules.ts'
 import { runGuards } from './run-guards.ts'
 import type { ServiceVerdict } from './services/service.ts'
+import { GuardedTexts } from './texts/guarded-texts.ts'
 
 let time: VirtualTime
 beforeEach(() => {

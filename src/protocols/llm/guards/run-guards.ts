@@ -7,11 +7,11 @@ import { askedTogether, askTogether } from './ask-together.ts'
 import { concludeVerdict, type JudgedTexts } from './conclude-verdict.ts'
 import type { Guard, RegexGuard } from './guard.ts'
 import { noteCheck } from './guard-log.ts'
-import type { GuardedTexts } from './guarded-texts.ts'
-import { maskBroken } from './mask-broken.ts'
-import { findInTexts, maskTexts, type RuleVerdict } from './mask-texts.ts'
 import { namesOf, refuseByRules } from './rule-names.ts'
 import { ServiceContents } from './service-contents.ts'
+import type { GuardedTexts } from './texts/guarded-texts.ts'
+import { maskBroken } from './texts/mask-broken.ts'
+import { findInTexts, maskTexts, type RuleVerdict } from './texts/mask-texts.ts'
 
 /** A body under guard. */
 export interface Guarded {

@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest'
 import { runAtOnce, type Steps } from '#base/in-slices.ts'
-import { BrokenArguments } from './broken-arguments.ts'
-import { GuardedText } from './guarded-text.ts'
-import type { GuardedRun } from './guarded-texts.ts'
 import { ServiceContents } from './service-contents.ts'
+import { BrokenArguments } from './texts/broken-arguments.ts'
+import { GuardedText } from './texts/guarded-text.ts'
+import type { GuardedRun } from './texts/guarded-texts.ts'
 
 const text = (of: string, canChange = true) => new GuardedText(of, canChange, true)
 const broken = (of: string, canChange = true) => new BrokenArguments(of, canChange, false)

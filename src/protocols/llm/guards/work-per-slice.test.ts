@@ -5,12 +5,12 @@ import { type Splice, spliceInSteps } from '../json/splice.ts'
 import type { BodyTexts } from '../texts/body-texts.ts'
 import { ANSWER_TEXTS, REQUEST_TEXTS } from '../texts/dialect-texts.ts'
 import { documentOf } from '../texts/testing.ts'
-import { GuardedTexts } from './guarded-texts.ts'
-import { findInTexts, maskTexts } from './mask-texts.ts'
 import { compileRules } from './rules/compile-rules.ts'
 import { SearchableText } from './rules/searchable-text.ts'
 import { ServiceContents } from './service-contents.ts'
 import { EventReader } from './stream/event-reader.ts'
+import { GuardedTexts } from './texts/guarded-texts.ts'
+import { findInTexts, maskTexts } from './texts/mask-texts.ts'
 
 // A check may hold a worker for 10 ms at a stretch. The steps of long work are counted here, in units of work: a machine may be slow.
 

@@ -1,5 +1,5 @@
 import { Pace, type Steps } from '#base/in-slices.ts'
-import type { GuardedTexts } from '../guards/guarded-texts.ts'
+import type { GuardedTexts } from '../guards/texts/guarded-texts.ts'
 import type { JsonValue } from '../json/json-document.ts'
 import type { BodyTexts } from '../texts/body-texts.ts'
 import type { ConversationChange, Spoken } from './conversation.ts'

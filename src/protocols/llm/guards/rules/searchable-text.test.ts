@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { GuardedText } from '../guarded-text.ts'
+import { GuardedText } from '../texts/guarded-text.ts'
 import { builtinRule } from './builtin-rules.ts'
 import { SearchableText } from './searchable-text.ts'
 

@@ -5,7 +5,7 @@ import { type AskedVerdict, askAboutWindow } from '../ask-service.ts'
 import { askTogether } from '../ask-together.ts'
 import { concludeVerdict } from '../conclude-verdict.ts'
 import type { ServiceGuard } from '../guard.ts'
-import { type Joining, spreadMask } from '../spread-mask.ts'
+import { type Joining, spreadMask } from '../texts/spread-mask.ts'
 import type { RefuseStream, TextOutput, TextStage } from './text-stage.ts'
 import { utf8Length } from './utf8-length.ts'
 

@@ -1,12 +1,12 @@
 import { Pace, type Steps } from '#base/in-slices.ts'
 import type { Match } from '#base/pattern/text-scanner.ts'
+import { mergeMatches } from '../rules/merge-matches.ts'
+import { SearchableText } from '../rules/searchable-text.ts'
+import type { TextRule } from '../rules/text-rule.ts'
 import { BrokenArguments } from './broken-arguments.ts'
 import type { GuardedText } from './guarded-text.ts'
 import type { GuardedTexts } from './guarded-texts.ts'
 import { ManyTexts } from './many-texts.ts'
-import { mergeMatches } from './rules/merge-matches.ts'
-import { SearchableText } from './rules/searchable-text.ts'
-import type { TextRule } from './rules/text-rule.ts'
 
 /** What patterns found. `rules`: those that matched, in order. */
 export type RuleVerdict =

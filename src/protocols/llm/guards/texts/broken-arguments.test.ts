@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest'
 import { Pace, runAtOnce, type Steps } from '#base/in-slices.ts'
 import { reject } from '#exchange/outcome.ts'
+import type { RegexGuard } from '../guard.ts'
+import { compileRules } from '../rules/compile-rules.ts'
+import type { TextRule } from '../rules/text-rule.ts'
 import { type ArgumentStrings, BrokenArguments } from './broken-arguments.ts'
-import type { RegexGuard } from './guard.ts'
-import { compileRules } from './rules/compile-rules.ts'
-import type { TextRule } from './rules/text-rule.ts'
 
 const brokenOf = (text: string, canChange = true) => new BrokenArguments(text, canChange, false)
 const stringsOf = (text: string, canChange = true): ArgumentStrings =>

@@ -1,6 +1,6 @@
 import { Pace, type Steps } from '#base/in-slices.ts'
+import type { RegexGuard } from '../guard.ts'
 import { BrokenArguments } from './broken-arguments.ts'
-import type { RegexGuard } from './guard.ts'
 import type { GuardedTexts } from './guarded-texts.ts'
 import type { RuleVerdict } from './mask-texts.ts'
 

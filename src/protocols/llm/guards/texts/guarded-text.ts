@@ -1,7 +1,7 @@
 import type { Pace, Steps } from '#base/in-slices.ts'
 import type { Match } from '#base/pattern/text-scanner.ts'
-import { replaceMatches } from './rules/mask-text.ts'
-import { FREE_FLAG, SearchableText } from './rules/searchable-text.ts'
+import { replaceMatches } from '../rules/mask-text.ts'
+import { FREE_FLAG, SearchableText } from '../rules/searchable-text.ts'
 
 const CAN_CHANGE = FREE_FLAG
 const JOINS = 2 * FREE_FLAG

@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest'
 import { runAtOnce, type Steps } from '#base/in-slices.ts'
-import { JsonValue, parseDocument } from '../json/json-document.ts'
-import { REQUEST_TEXTS } from '../texts/dialect-texts.ts'
+import { JsonValue, parseDocument } from '../../json/json-document.ts'
+import { REQUEST_TEXTS } from '../../texts/dialect-texts.ts'
+import { compileRules } from '../rules/compile-rules.ts'
 import { GuardedText } from './guarded-text.ts'
 import { GuardedTexts } from './guarded-texts.ts'
 import { findInTexts, maskTexts, type RuleVerdict } from './mask-texts.ts'
-import { compileRules } from './rules/compile-rules.ts'
 
 /** Runs of texts: `!` begins one that cannot change, `-` one that does not join. Runs that are named together are a group. */
 function textsOf(runs: readonly (readonly string[])[], groups: readonly (readonly number[])[] = []) {

@@ -1,9 +1,9 @@
 import { Pace, type Steps } from '#base/in-slices.ts'
 import type { Match, SearchInSteps } from '#base/pattern/text-scanner.ts'
+import { replaceMatches } from '../rules/mask-text.ts'
+import { mayHaveNumber } from '../rules/searchable-text.ts'
+import type { TextRule } from '../rules/text-rule.ts'
 import { GuardedText } from './guarded-text.ts'
-import { replaceMatches } from './rules/mask-text.ts'
-import { mayHaveNumber } from './rules/searchable-text.ts'
-import type { TextRule } from './rules/text-rule.ts'
 
 /** Between two texts. */
 const SEPARATOR = '\n'

@@ -1,7 +1,7 @@
 import type { Pace, Steps } from '#base/in-slices.ts'
 import { sortInSteps } from '#base/order-in-steps.ts'
-import type { TextRun } from '../texts/body-texts.ts'
-import { type AnswerFormat, compareTexts, SEQUENCES } from '../texts/read-together.ts'
+import type { TextRun } from '../../texts/body-texts.ts'
+import { type AnswerFormat, compareTexts, SEQUENCES } from '../../texts/read-together.ts'
 import type { GuardedText } from './guarded-text.ts'
 
 /** The joined texts of a run, and where they are. */

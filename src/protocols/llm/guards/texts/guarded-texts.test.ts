@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { runAtOnce } from '#base/in-slices.ts'
-import type { BodyTexts, TextPlace, TextRun } from '../texts/body-texts.ts'
+import type { BodyTexts, TextPlace, TextRun } from '../../texts/body-texts.ts'
 import type { GuardedText } from './guarded-text.ts'
 import { GuardedTexts } from './guarded-texts.ts'
 

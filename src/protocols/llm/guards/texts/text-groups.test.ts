@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { Pace, runAtOnce } from '#base/in-slices.ts'
-import type { TextRole } from '../texts/body-texts.ts'
-import type { AnswerFormat } from '../texts/read-together.ts'
+import type { TextRole } from '../../texts/body-texts.ts'
+import type { AnswerFormat } from '../../texts/read-together.ts'
 import { GuardedText } from './guarded-text.ts'
 import { groupAnswer, groupRequest, type JoinedRun, type TextGroups } from './text-groups.ts'
 
