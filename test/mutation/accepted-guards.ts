@@ -783,7 +783,7 @@ export const ACCEPTED_GUARDS: readonly Accepted[] = [
     reason: 'never used: the refusal of a guard has a body',
   },
   {
-    file: `${GUARDS}/mask-texts.ts`,
+    file: `${GUARDS}/texts/mask-texts.ts`,
     line: 'if (end > base && length > 0) shares.push({ start: Math.max(0, start - base), end: Math.min(length, end - base) })',
     original: '>',
     replacement: '>=',
@@ -791,7 +791,7 @@ export const ACCEPTED_GUARDS: readonly Accepted[] = [
       'the same program: a match that ends where a text begins was finished with the text before it; a share of an empty text is empty',
   },
   {
-    file: `${GUARDS}/mask-texts.ts`,
+    file: `${GUARDS}/texts/mask-texts.ts`,
     line: 'if (end > base + length) break',
     original: '>',
     replacement: '>=',

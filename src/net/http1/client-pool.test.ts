@@ -210,19 +210,21 @@ test('a response that completes before its request closes the connection', async
 })
 
 test('a response time limit covers the head only', async () => {
+  let end = () => {}
   const { pool, destination, pass } = await rig((peer) => {
     peer.socket.once('data', () => peer.send('HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\no'))
-    setTimeout(() => {
-      pass(60_000)
-      peer.send('k')
-    }, 50)
+    end = () => peer.send('k')
   })
-  expect(await ask(pool, destination, { timeoutMs: 1000 })).toMatchObject({ status: 200, body: 'ok' })
+  const responded = () => {
+    pass(60_000)
+    end()
+  }
+  expect(await ask(pool, destination, { timeoutMs: 1000, responded })).toMatchObject({ status: 200, body: 'ok' })
 })
 
 test('a response after its time limit', async () => {
-  const { pool, destination, pass } = await rig(() => {
-    setTimeout(() => pass(1300), 20)
+  const { pool, destination, pass } = await rig((peer) => {
+    peer.socket.once('data', () => pass(1300))
   })
   expect(await ask(pool, destination, { timeoutMs: 1000 })).toMatchObject({ failure: 'timeout', sent: true })
 })

@@ -40,6 +40,8 @@ export interface Asked {
   readonly backed?: boolean
   readonly headers?: Readonly<Record<string, string>>
   readonly takesTrailers?: boolean
+  /** Called with the head of the response. */
+  readonly responded?: () => void
 }
 
 /** Sends a request and waits for its result. */
@@ -70,6 +72,7 @@ export function ask(pool: ClientPool, destination: Destination, asked: Asked = {
         sink.onEnd = settle
         sink.abort = settle
         stream.body.pipe(sink)
+        asked.responded?.()
       },
       informed: (_, { status }) => informed.push(status),
       upgraded: (stream) => stream.cancel(),
