@@ -162,6 +162,11 @@ export class MaskPipeline {
     return done
   }
 
+  /** The masked beginning of the next piece, as far as it is settled. */
+  get begun(): string {
+    return this.#current
+  }
+
   /** @param from the first stage */
   #process(parts: readonly Part[], isFinished: boolean, from: number, keepsChains = false): void {
     const stages = this.#stages

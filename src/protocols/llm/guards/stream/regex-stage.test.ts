@@ -2,8 +2,8 @@ import { expect, test } from 'vitest'
 import { type Refusal, reject } from '#exchange/outcome.ts'
 import type { RegexGuard } from '../guard.ts'
 import { compileRules } from '../rules/compile-rules.ts'
-import { chainsBehind } from '../rules/mask-pipeline.ts'
-import { RegexStage } from './regex-stage.ts'
+import { chainsBehind, MaskPipeline, type RuleChains } from '../rules/mask-pipeline.ts'
+import { RegexStage, type RuleObserver, type StageBefore } from './regex-stage.ts'
 import { SequencedText, TextSequences } from './text-sequences.ts'
 
 function stageWith({ matches = ['secret-[0-9]+'], isFixed = false, before = '' } = {}) {
@@ -106,6 +106,13 @@ test('a match of a pattern with a longest match is held in full', () => {
   expect(outcome()).toMatchObject({ released: ['<masked>', '.'], refused: 0 })
 })
 
+test('so is the rule whose match is at the end of what has left unchecked', () => {
+  const { stage, labels } = stageWith({ matches: ['x', 'tru$|true'] })
+  stage.beginWith('tru')
+  stage.text(1, 'e x ')
+  expect(labels).toEqual(['matches[1]'])
+})
+
 /** Texts of one answer that are read together, in the order of their numbers. */
 function answerWith(...matches: string[]) {
   const sequences = new TextSequences('Messages', () => true)
@@ -118,7 +125,11 @@ function answerWith(...matches: string[]) {
     refusal: reject('prompt-guard-rejected'),
     rules: compileRules({ matches }, () => {}),
   }
-  const stream = { refuse: (why: Refusal) => void refused.push(why), noted() {} }
+  const labels: string[] = []
+  const stream: RuleObserver = {
+    refuse: (why) => void refused.push(why),
+    noted: (_, verdict, rules) => void labels.push(...rules.map(({ label }) => `${verdict} ${label}`)),
+  }
   const begin = (at: number) => {
     const released: string[] = []
     const neighbours = new SequencedText(`content[${at}].text`, { role: 'assistant', lasts: true })
@@ -132,7 +143,7 @@ function answerWith(...matches: string[]) {
     sequences.enter(neighbours)
     return { stage, released, goOn: () => start(neighbours.stageOf(guard)) }
   }
-  return { begin, refused, end: () => sequences.end('') }
+  return { begin, refused, labels, end: () => sequences.end('') }
 }
 
 const ORDERS = [
@@ -251,11 +262,25 @@ test.each<[before: string, refused: number]>([
   expect(refused.length).toBe(count)
 })
 
+test.each<[before: string, refused: number]>([
+  ['a', 1],
+  ['-', 0],
+])('of a long text, a piece whose end is open is checked again behind %j', (before, count) => {
+  const { begin, refused } = answerWith('a$|ab')
+  const [first, last] = [begin(0), begin(1)]
+  last.stage.text(0, `b${'y'.repeat(254)}a`)
+  last.stage.text(1, 'y'.repeat(600))
+  first.stage.text(0, before)
+  first.stage.finish()
+  expect(refused.length).toBe(count)
+})
+
 test.each<[what: string, texts: string[], refused: number]>([
   ['256 characters', ['y'.repeat(200), 'y'.repeat(56)], 0],
   ['257 characters', ['y'.repeat(200), 'y'.repeat(57)], 1],
   ['256 pieces', ['y', ...Array(255).fill('')], 0],
   ['257 pieces', ['y', ...Array(256).fill('')], 1],
+  ['a piece behind 256 empty ones', [...Array(256).fill(''), 'y'], 0],
 ])('of a text that may be the rest of a match, %s are checked again', (_, texts, count) => {
   const { begin, refused } = answerWith('a[^z]*z')
   const [first, last] = [begin(0), begin(1)]
@@ -300,6 +325,17 @@ test('a text that goes on after its end is checked behind the text before it, sh
   }
 })
 
+test('a long text that waits for a match is refused by its rule, if the text before it goes on', () => {
+  const { begin, labels } = answerWith('a[^z]{0,1000}z')
+  const [first, last] = [begin(0), begin(1)]
+  first.stage.text(0, 'a')
+  last.stage.text(0, 'y')
+  last.stage.text(1, 'y'.repeat(600))
+  first.stage.text(1, 'z')
+  last.stage.text(2, 'y')
+  expect([last.released, labels.at(-1)]).toEqual([[], 'Reject matches[0]'])
+})
+
 test('a text refuses the stream once, however often the texts before it change', () => {
   const { begin, refused } = answerWith('\\Bbc')
   const [first, second, last] = [begin(0), begin(1), begin(2)]
@@ -310,6 +346,188 @@ test('a text refuses the stream once, however often the texts before it change',
   first.stage.text(1, 'a')
   last.stage.text(1, 'x')
   expect(refused.length).toBe(1)
+})
+
+test.each([1, 600])('a text of %d that goes on is checked behind what has come before it meanwhile', (length) => {
+  const { begin, refused, end } = answerWith('ac')
+  const [first, last] = [begin(0), begin(1)]
+  first.stage.text(0, 'x')
+  last.stage.text(0, 'c'.padEnd(length, 'y'))
+  last.stage.finish()
+  first.stage.text(1, 'a')
+  expect(refused).toEqual([])
+  const more = last.goOn()
+  more.text(1, 'z')
+  more.finish()
+  first.stage.finish()
+  end()
+  expect(refused.length).toBe(1)
+})
+
+test('a text without characters passes on that the text before it has changed', () => {
+  const { begin, refused } = answerWith('ac')
+  const [first, last] = [begin(0), begin(2)]
+  first.stage.text(0, 'x')
+  last.stage.text(0, 'c')
+  begin(1)
+  first.stage.text(1, 'a')
+  last.stage.text(1, 'd')
+  expect(refused.length).toBe(1)
+})
+
+test.each<[before: string, released: string[], refused: number]>([
+  ['a', ['c', 'd'], 1],
+  ['y', ['c', 'd', 'e'], 0],
+])('what has left of a text that goes on is checked again behind %j, and leaves once', (before, released, count) => {
+  const { begin, refused } = answerWith('ac')
+  const [first, last] = [begin(0), begin(1)]
+  first.stage.text(0, 'x')
+  last.stage.text(0, 'c')
+  last.stage.finish()
+  const more = last.goOn()
+  more.text(1, 'd')
+  first.stage.text(1, before)
+  more.text(2, 'e')
+  expect([last.released, refused.length]).toEqual([released, count])
+})
+
+test('an open match stays open when its text is checked again', () => {
+  const { begin, refused } = answerWith('abc')
+  const [first, last] = [begin(0), begin(1)]
+  first.stage.text(0, 'x')
+  last.stage.text(0, 'ab')
+  first.stage.text(1, 'y')
+  last.stage.text(1, 'c.')
+  expect([last.released, refused]).toEqual([['<masked>', '.'], []])
+})
+
+test('characters before the first end of a text count as those behind it, when it is checked again', () => {
+  for (const [length, count] of [
+    [56, 0],
+    [57, 1],
+  ] as const) {
+    const { begin, refused } = answerWith('a[^z]*z')
+    const [first, last] = [begin(0), begin(1)]
+    last.stage.text(0, 'y'.repeat(200))
+    last.stage.finish()
+    const more = last.goOn()
+    more.text(1, 'y'.repeat(length))
+    first.stage.text(0, 'a')
+    more.text(2, 'x')
+    expect(refused.length).toBe(count)
+  }
+})
+
+test.each([1, 600])('a match over the first end of a text of %d is found', (length) => {
+  const { begin, labels } = answerWith('a[0-9]')
+  begin(0).stage.text(0, 'x')
+  const last = begin(1)
+  last.stage.text(0, 'a'.padStart(length, 'y'))
+  last.stage.finish()
+  last.goOn().text(1, '1')
+  expect(labels).toEqual(['Reject matches[0]'])
+})
+
+test.each([1, 600])(
+  'a text of %d that goes on is refused if its first end was masked, and is no match then',
+  (length) => {
+    const { begin, refused } = answerWith('a$')
+    begin(0).stage.text(0, 'x')
+    const last = begin(1)
+    last.stage.text(0, 'a'.padStart(length, 'y'))
+    last.stage.finish()
+    expect(refused).toEqual([])
+    last.goOn().text(1, 'b')
+    expect([last.released.join(''), refused.length]).toEqual(['<masked>'.padStart(length + 7, 'y'), 1])
+  },
+)
+
+test('a match across is found behind a text that was checked again after its end', () => {
+  const { begin, refused } = answerWith('ab')
+  const [first, second] = [begin(0), begin(1)]
+  first.stage.text(0, 'x')
+  second.stage.text(0, 'a')
+  second.stage.finish()
+  first.stage.text(1, 'y')
+  first.stage.finish()
+  begin(2).stage.text(0, 'b')
+  expect(refused.length).toBe(1)
+})
+
+test('a text is checked behind what the end of the text before it would be masked to', () => {
+  const { begin, refused, end } = answerWith('a$|ab')
+  const [first, last] = [begin(0), begin(1)]
+  first.stage.text(0, 'xa')
+  last.stage.text(0, 'b.')
+  first.stage.finish()
+  last.stage.finish()
+  end()
+  expect([first.released, last.released, refused]).toEqual([['x<masked>'], ['<masked>.'], []])
+})
+
+/** A text of several sequences, with the text before it in each of them, and one behind it. */
+function sequencesWith(pattern: string, texts: Readonly<Record<string, string>>) {
+  const guard: RegexGuard = {
+    phase: 'response',
+    index: 0,
+    kind: 'regex',
+    rejects: false,
+    refusal: reject('prompt-guard-rejected'),
+    rules: compileRules({ matches: [pattern] }, () => {}),
+  }
+  const known = new Map<string, { chains(): RuleChains }>()
+  const before = Object.entries(texts).map(([sequence, text]) => {
+    const chains = known.get(text)?.chains() ?? pushed(guard, text).chains(-1)
+    const stage = { chains: () => chains }
+    known.set(text, stage)
+    return { sequence, stage }
+  })
+  let refusals = 0
+  const stream = { refuse: () => void refusals++, noted() {} }
+  const stageBehind = (stages: readonly StageBefore[], begun?: RegexStage<unknown>) => {
+    const neighbours = { before: () => stages, isFollowed: false, after: () => [] }
+    return new RegexStage<unknown>({ text() {}, finish() {} }, { guard, isFixed: false, stream, neighbours }, begun)
+  }
+  return {
+    begin: (begun?: RegexStage<unknown>) => stageBehind(before, begun),
+    /** @returns how often the stream is refused because of this text */
+    follow(stage: RegexStage<unknown>, sequence: string, text: string) {
+      const earlier = refusals
+      const next = stageBehind([{ sequence, stage }])
+      next.text(0, text)
+      next.finish()
+      return refusals - earlier
+    },
+  }
+}
+
+function pushed({ rules }: RegexGuard, text: string): MaskPipeline {
+  const pipeline = new MaskPipeline(rules)
+  pipeline.push(0, text)
+  pipeline.finish(true)
+  return pipeline
+}
+
+test.each([
+  ['ac{1,700}d', ['one', 'two']],
+  ['bc{1,700}d', ['three']],
+  ['xc{1,700}d', []],
+])('the text behind one of several sequences is checked behind those of its own: %s', (pattern, matching) => {
+  for (const length of [1, 600]) {
+    for (const goesOn of [false, true]) {
+      const { begin, follow } = sequencesWith(pattern, { one: 'a', two: 'a', three: 'b' })
+      let stage = begin()
+      stage.text(0, 'c'.repeat(length))
+      if (goesOn) {
+        stage.finish()
+        stage = begin(stage)
+        stage.text(1, 'c')
+      }
+      stage.finish()
+      const found = ['one', 'two', 'three'].filter((sequence) => follow(stage, sequence, 'd') > 0)
+      expect([length, goesOn, found]).toEqual([length, goesOn, matching])
+    }
+  }
 })
 
 test('a match across is masked behind what was masked before it, although an earlier text goes on', () => {

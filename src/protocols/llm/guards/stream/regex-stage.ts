@@ -230,7 +230,7 @@ export class RegexStage<Tag> implements TextStage<Tag> {
     this.#headLength = begun.#headLength
     this.#isLong = begun.#isLong
     this.#behind = begun.#behind
-    if (!this.#isLong) return this.#repeatHead()
+    this.#isStale = begun.#isStale
     const own = begun.#pipeline.chains(-1)
     const count = begun.#pipeline.isJoined ? new Set(begun.#behind.values()).size : 0
     const joined = Array.from({ length: count }, (_, at) => begun.#pipeline.chains(at))
@@ -250,7 +250,12 @@ export class RegexStage<Tag> implements TextStage<Tag> {
     this.#ended = undefined
     if (!this.#isLong) return this.#repeatHead()
     const pipeline = this.#checkedHead()
-    const isSame = pipeline.take().every(({ text }, at) => at >= this.#left.length || text === this.#left[at])
+    const pieces = pipeline.take()
+    // The next piece has left, although its end may now be the beginning of a match.
+    const { begun } = pipeline
+    const isSame =
+      pieces.every(({ text }, at) => at >= this.#left.length || text === this.#left[at]) &&
+      (this.#left[pieces.length] ?? begun).startsWith(begun)
     this.#behind = new Map()
     if (!isSame || pipeline.overran) return this.#rejectLeft(pipeline)
     // What is behind the head cannot be checked again.
