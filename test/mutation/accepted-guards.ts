@@ -153,6 +153,7 @@ const DIVIDING: readonly Accepted[] = [
     ['while (end < 0 && at > 0) end += begun[--at]!.text.length', '<', '<='],
     ['while (end < 0 && at > 0) end += begun[--at]!.text.length', '0', '(0 + 1)'],
     ['this.#settleCut(Math.min(0, end))', '0', '(0 + 1)'],
+    ['this.#settleCut(0)', '0', '(0 + 1)'],
     ['end = Math.max(0, end)', 'end = Math.max(0, end)', ';'],
   ]),
   ...entriesOf('stream/service-checks', 'the same program: an empty text changes nothing', [
@@ -191,9 +192,6 @@ const DIVIDING: readonly Accepted[] = [
   ]),
   ...entriesOf('texts/broken-arguments', 'only how long work is divided', [
     ['const WORK_PER_TEXT = 32', '32', '(32 + 1)'],
-  ]),
-  ...entriesOf('texts/broken-arguments', 'only speed: the answer is refused', [
-    ['() => refusing !== undefined,', 'refusing !== undefined', 'undefined'],
   ]),
   ...entriesOf('stream/event-template', 'only speed: other bytes are UTF-8', [
     ['if ((ofAll & WIDE) !== 0 && !isUtf8(bytes.subarray(from, to))) return undefined', '0', '(0 + 1)'],
@@ -283,6 +281,7 @@ const ENDS_LINE = 'while (length + PART <= most && part(one) === part(other)) le
 
 const SYSTEM_LINE = "const group: Group = { role: 'system', texts: [], count: 0, isShorter: false }"
 const COUNT_LINE = 'const count = begun.#pipeline.isJoined ? new Set(begun.#behind.values()).size : 0'
+const CHANGING_LINE = 'const changing = at === undefined ? -1 : this.#pipeline.chains(at).findIndex(changesAtEnd)'
 const JOINED_LINE = 'if (joined.length > 0) this.#pipeline = this.#pipelineBehind({ joined })'
 const LONG_LINE =
   'const text = place.end - place.start > PIECE_BYTES ? yield* decodeLong(bytes, place) : decodePlace(bytes, place)'
@@ -428,6 +427,22 @@ export const ACCEPTED_GUARDS: readonly Accepted[] = [
   ]),
   ...entriesOf('stream/regex-stage', 'the same program: each negative number is that of no text before', [
     ['return this.#endedPipeline().chains(this.#behind.get(sequence) ?? -1)', '1', '(1 + 1)'],
+    ['const own = begun.#pipeline.chains(-1)', '1', '(1 + 1)'],
+    [CHANGING_LINE, '1', '(1 + 1)'],
+  ]),
+  ...entriesOf('stream/regex-stage', 'the same program: the end of a text that is read alone has masked it', [
+    [CHANGING_LINE, 'at === undefined', 'false'],
+  ]),
+  ...entriesOf('stream/regex-stage', 'only speed: the texts behind one that is stale are stale', [
+    ['if (this.#isStale) return', 'this.#isStale', 'false'],
+    ['if (this.#isStale) return', 'return', ';'],
+  ]),
+  ...entriesOf('stream/service-stage', 'never used: it is set with the first text', [
+    ['#lastMs = 0', '0', '(0 + 1)'],
+    ['#openedMs = 0', '0', '(0 + 1)'],
+  ]),
+  ...entriesOf('stream/service-stage', 'never used: it is set before a window is judged', [
+    ['#isDue = false', 'false', 'true'],
   ]),
   ...entriesOf(
     'stream/regex-stage',

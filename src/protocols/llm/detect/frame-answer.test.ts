@@ -1,8 +1,11 @@
 import { expect, test } from 'vitest'
+import { NO_LLM } from '#exchange/llm-facts.ts'
 import { encodeEvent } from '#net/event-stream/event-frame.ts'
 import { encodeHeaders } from '#net/event-stream/event-header.ts'
+import { roomFor } from '#net/testing/room-for.ts'
 import { VirtualTime } from '#test/support/virtual-time.ts'
-import { pass } from '../testing.ts'
+import { Collector, pass } from '../testing.ts'
+import { FrameAnswer } from './frame-answer.ts'
 
 const frame = (payload: object, headers: Readonly<Record<string, string>> = {}) =>
   Buffer.from(
@@ -109,4 +112,22 @@ test('what is no JSON in a frame is not counted', () => {
   const broken = frame({ bytes: Buffer.from(`{"text":"${WORDS}`).toString('base64') })
   expect([counted(broken), counted(broken, text)]).toEqual([0, counted(text)])
   expect(counted(text)).toBeGreaterThan(10)
+})
+
+test('the JSON of each event is counted in full', () => {
+  const seen = new Collector()
+  const { claim } = roomFor(0)
+  const answer = new FrameAnswer(new Collector(), {
+    facts: { ...NO_LLM },
+    kept: undefined,
+    claim,
+    maxBytes: 2 ** 21,
+    startMonotonicMs: 0,
+    seen,
+    onError() {},
+  })
+  const body = Buffer.concat([frame({ a: 1 }), inBytes({ b: 2 })])
+  answer.bytes(body, 0, body.length)
+  answer.end()
+  expect([seen.text, seen.ended]).toEqual(['{"a":1}{"b":2}', 1])
 })

@@ -68,6 +68,7 @@ test.each<[options: Options, texts: string[], outcome: string]>([
   [{ matches: ['^\\["a".*word'] }, ['["a",', 'word'], 'refused at word'],
   [{ matches: ['word$'] }, ['["word","word a"]'], '["<masked>","word a"]'],
   // A half of a character that no other half follows is a character, wherever it is cut.
+  [{ matches: ['.x'] }, ['"b', '\\ud83d\\ud8', '3dx"'], '"b\\ud83d<masked>"'],
   [{ matches: ['.b.'] }, ['"b\\u0062\\ud83d\\ud83d'], '"<masked>\\ud83d'],
   [{ matches: ['.b.'] }, ['"b\\u0062\\ud83d\\ud8', '3d'], '"<masked>\\ud83d'],
   [{ matches: ['.b.'] }, ['"b\\u0062', '\\ud83d\\', 'ud83d\\ud8', '3d\\q'], '"<masked>\\ud83d\\ud83d\\q'],
@@ -118,6 +119,7 @@ test.each([
   ['\\Ax', false],
   ['\\bx', true],
   ['\\Bx', true],
+  ['.\\["x', false],
   ['x', true],
 ])('what is before it is a text: %s matches there: %s', (begin, matches) => {
   const options = { matches: [`${begin}(?s:.)*secret`] }

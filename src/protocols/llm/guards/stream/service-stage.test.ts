@@ -133,6 +133,27 @@ test('text waits for a window at most 2 seconds, if it comes slowly and without 
   expect(contents()[1]).toMatch(/x$/)
 })
 
+test('the pause begins with the last text, to the millisecond', async () => {
+  const { stage, contents } = stageWith()
+  stage.text(1, 'a')
+  expect(stage.isAsking).toBe(true)
+  await time.pass(1)
+  stage.text(2, 'b')
+  await time.pass(499)
+  expect(contents()).toEqual([])
+  await time.pass(1)
+  expect(contents()).toEqual(['ab'])
+})
+
+test('a window is shown with the end of the one before it, although an earlier one is judged meanwhile', async () => {
+  const { stage, asked, contents } = stageWith()
+  stage.text(1, 'a'.repeat(1024))
+  stage.text(2, 'b'.repeat(1024))
+  await asked[0]!.answer(PASS)
+  stage.text(3, 'c'.repeat(1024))
+  expect(contents()[2]).toBe('b'.repeat(256) + 'c'.repeat(1024))
+})
+
 test('no window ends inside a character that the provider has cut in two', async () => {
   const full = stageWith()
   full.stage.text(1, `${'a'.repeat(1024)}\ud83d`)

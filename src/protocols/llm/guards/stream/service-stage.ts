@@ -1,5 +1,6 @@
 import { clock } from '#base/clock.ts'
 import { Pace, runAtOnce } from '#base/in-slices.ts'
+import { isHighSurrogate, isLowSurrogate } from '#base/pattern/text-cut.ts'
 import type { Exchange } from '#exchange/exchange.ts'
 import { type AskedVerdict, askAboutWindow } from '../ask-service.ts'
 import { askTogether } from '../ask-together.ts'
@@ -94,7 +95,7 @@ export class ServiceStage<Tag> implements TextStage<Tag> {
   text(tag: Tag, delta: string): void {
     if (this.#isOver) return
     const joined = this.#half + delta
-    const end = joined.length - (isHighSurrogate(joined.charCodeAt(joined.length - 1)) ? 1 : 0)
+    const end = joined.length - (isHighSurrogate(joined, joined.length - 1) ? 1 : 0)
     const text = joined.slice(0, end)
     this.#half = joined.slice(end)
     if (text !== '') {
@@ -195,7 +196,7 @@ export class ServiceStage<Tag> implements TextStage<Tag> {
     const { length } = textOf(window)
     for (const [index, answer] of asked.entries()) {
       const { verdict } = answer
-      const isMasked = verdict.kind === 'mask' && maskWindow(window, shown, verdict.contents[0] ?? '')
+      const isMasked = verdict.kind === 'mask' && maskWindow(window, shown, verdict.contents[0]!)
       if (isMasked) this.#before = endOf(shown + textOf(window))
       const refusal = concludeVerdict(guards[index]!, answer, { length, startMs, isMasked }, exchange)
       if (refusal === undefined) continue
@@ -227,14 +228,9 @@ function maskWindow({ entries }: Window<unknown>, shown: string, masked: string)
   return masked.startsWith(shown) && runAtOnce(spreadMask(entries, DELTAS, masked.slice(shown.length), new Pace()))
 }
 
-function isHighSurrogate(unit: number): boolean {
-  return unit >= 0xd800 && unit <= 0xdbff
-}
-
 /** The last characters, without half of one. */
 function endOf(text: string): string {
   let start = Math.max(0, text.length - OVERLAP_BYTES)
-  while (start < text.length && utf8Length(text.slice(start)) > OVERLAP_BYTES) start++
-  const unit = text.charCodeAt(start)
-  return text.slice(unit >= 0xdc00 && unit <= 0xdfff ? start + 1 : start)
+  while (utf8Length(text.slice(start)) > OVERLAP_BYTES) start++
+  return text.slice(isLowSurrogate(text, start) ? start + 1 : start)
 }
