@@ -336,6 +336,17 @@ test('a long text that waits for a match is refused by its rule, if the text bef
   expect([last.released, labels.at(-1)]).toEqual([[], 'Reject matches[0]'])
 })
 
+test('a long text whose beginning waits is refused if the text before it changes', () => {
+  const { begin, labels } = answerWith('a$|ab', 'b.{0,300}c')
+  const [first, last] = [begin(0), begin(1)]
+  last.stage.text(0, 'by')
+  last.stage.text(1, 'y'.repeat(257))
+  first.stage.text(0, 'a')
+  first.stage.finish()
+  last.stage.text(2, 'y'.repeat(100))
+  expect([last.released, labels.at(-1)]).toEqual([[], 'Reject matches[0]'])
+})
+
 test('a text refuses the stream once, however often the texts before it change', () => {
   const { begin, refused } = answerWith('\\Bbc')
   const [first, second, last] = [begin(0), begin(1), begin(2)]

@@ -258,9 +258,10 @@ export class RegexStage<Tag> implements TextStage<Tag> {
       (this.#left[pieces.length] ?? begun).startsWith(begun)
     this.#behind = new Map()
     if (!isSame || pipeline.overran) return this.#rejectLeft(pipeline)
-    // What is behind the head cannot be checked again.
+    // What is behind the head cannot be checked again, nor a part of the head that waits for it.
     const open = pipeline.joinedBy ?? this.#pipeline.joinedBy
     if (open !== undefined) this.#reject(HAS_LEFT, open)
+    else if (this.#left.length < this.#head.length) this.#rejectLeft(pipeline)
   }
 
   #repeatHead(): void {
