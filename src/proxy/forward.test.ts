@@ -175,6 +175,15 @@ test.each([true, false])(
   },
 )
 
+test('what is still asked for a request ends when its response is complete', async () => {
+  const { stream, receiver } = request([providers('one')], 'data: [DONE]\n\n')
+  await settled()
+  const { signal } = stream.context as InFlight
+  expect(signal.aborted).toBe(false)
+  receiver.finished(stream as unknown as ServerStream, 0)
+  expect(signal.aborted).toBe(true)
+})
+
 test('a request whose only endpoint gets no credential is refused, and not sent', async () => {
   const auth = policyItem('backend.auth', 'ProxyBackend/default/b', { cloudThree: { type: 'AccessToken' } })
   const { stream, sent } = request([providers('one'), auth])

@@ -116,7 +116,7 @@ export class InFlight implements RunContext, BodyOwner, Observed {
     return this.context.random()
   }
 
-  /** Aborted when the client disconnects, or a response is sent while a step still waits. */
+  /** Aborted when the client disconnects, the request is over, or a response is sent while a step still waits. */
   get signal(): AbortSignal {
     this.abort ??= new AbortController()
     return this.abort.signal

@@ -54,6 +54,8 @@ export class Receiver implements StreamHandler {
     // Otherwise a late filter would cancel the next request on it.
     if (flight.upstream?.release() === true) flight.upstream = undefined
     flight.ended = true
+    // In a tunnel, something may be asked about bytes that pass nowhere now.
+    flight.stopWaiting()
     // An idle connection must not keep the objects of its last request.
     stream.context = undefined
   }
