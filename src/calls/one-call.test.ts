@@ -6,7 +6,7 @@ import type { FailureCode } from '#net/failure.ts'
 import { Head } from '#net/http/head.ts'
 import type { ClientHandler, ClientPool, Framing } from '#net/stream.ts'
 import { FakeUpstream } from '#net/testing/fake-upstream.ts'
-import { TimerWheel } from '#net/timer-wheel.ts'
+import { TimerWheel, WheelTimer } from '#net/timer-wheel.ts'
 import { VirtualTime } from '#test/support/virtual-time.ts'
 import { Calls } from './calls.ts'
 import { callForKeys, findIdp, IDP_KEY, type Policies } from './testing.ts'
@@ -346,6 +346,18 @@ test.each([
   const error = await (await begin()).outcome
   expect(error).toBeInstanceOf(CallError)
   expect(error).toMatchObject({ failure, detail })
+})
+
+test('a deadline is never early, also if the wheel lags behind the clock', async () => {
+  wheel.arm(new WheelTimer(() => {}), 60_000)
+  await time.pass(150)
+  const { outcome, stream } = await callsTo().begin({ deadlineMs: 1000 })
+  await time.pass(950)
+  wheel.advance()
+  expect(stream.cancelled).toBe(false)
+  await time.pass(250)
+  wheel.advance()
+  expect(await outcome).toMatchObject({ failure: 'timeout' })
 })
 
 test('a connection that fails: the error has the words of the system', async () => {

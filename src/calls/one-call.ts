@@ -68,19 +68,28 @@ export class OneCall implements ClientHandler, AnswerOwner {
 
   #begin(unanswered: Unanswered): void {
     const { way, request } = unanswered
-    const { endpoint, wheel, room, roomKey, atOnce } = way
+    const { endpoint, room, roomKey, atOnce } = way
     const { signal, messageDeadline } = request
     if (signal.aborted) return this.#fail('cancelled')
     if (endpoint.refusal !== undefined) return this.#fail('no-endpoint', endpoint.refusal.detail)
     signal.addEventListener('abort', this.#cancelled, { once: true })
     messageDeadline?.bind(endpoint.requestTimeoutMs, () => this.#stop('timeout'))
     const deadlineMs = deadlineOf(way, request)
-    if (deadlineMs !== undefined) {
-      this.#deadline = new WheelTimer(() => this.#stop('timeout'))
-      wheel.arm(this.#deadline, deadlineMs)
-    }
+    if (deadlineMs !== undefined) this.#limit(deadlineMs)
     this.#go = () => this.#enter(unanswered)
     if (!room.enter(roomKey, atOnce, this.#go)) this.#fail('too-many-waiting')
+  }
+
+  /** A wheel that lags behind the clock fires early, and callers compare the end of a call with their own limits. */
+  #limit(deadlineMs: number): void {
+    const dueMs = clock.monotonic() + deadlineMs
+    const timer = new WheelTimer(() => {
+      const leftMs = dueMs - clock.monotonic()
+      if (leftMs > 0) this.#wheel.arm(timer, leftMs)
+      else this.#stop('timeout')
+    })
+    this.#deadline = timer
+    this.#wheel.arm(timer, deadlineMs)
   }
 
   readonly #cancelled = (): void => this.#stop('cancelled')
