@@ -175,10 +175,10 @@ const DIVIDING: readonly Accepted[] = [
     ['if (this.#unsearched.length >= PART_LENGTH) this.#search()', 'this.#search()', ';'],
   ]),
   ...entriesOf('stream/regex-checks', 'only memory: what leaves the pipeline is not used', [
-    ['this.#json.take()', 'this.#json.take()', ';'],
+    ['json.take()', 'json.take()', ';'],
   ]),
   ...entriesOf('stream/regex-checks', 'the same program: the text has one tag', [
-    ['this.#json.push(0, this.#unsearched)', '0', '(0 + 1)'],
+    ['json.push(0, this.#unsearched)', '0', '(0 + 1)'],
   ]),
   ...entriesOf('service-contents', 'only memory: the same texts in another list', [
     [

@@ -13,9 +13,9 @@ export class RegexChecks<Tag> implements ArgumentChecks<Tag> {
   readonly #out: TextOutput<ArgumentPiece<Tag>>
   readonly #finish: () => void
   readonly #options: RegexChecksOptions
-  /** The JSON that has left, as one text. */
-  readonly #json: MaskPipeline
-  /** The end of it, which has not been searched: most arguments are shorter than a part, and never turn out to be no JSON. */
+  /** The JSON that has left, as one text. Made when it is searched: most arguments are shorter than a part, and never turn out to be no JSON. */
+  #json: MaskPipeline | undefined
+  /** The end of it, which has not been searched. */
   #unsearched = ''
   /** Of the last string. */
   #string: RegexStage<unknown> | undefined
@@ -29,8 +29,8 @@ export class RegexChecks<Tag> implements ArgumentChecks<Tag> {
     this.#out = { text: (piece, text) => out.text(piece, text), finish() {} }
     this.#finish = () => out.finish()
     this.#options = options
-    this.#json = begun === undefined ? new MaskPipeline(options.guard.rules, options) : begun.#json
     if (begun !== undefined) {
+      this.#json = begun.#json
       this.#unsearched = begun.#unsearched
       this.#string = begun.#string
       this.#plain = begun.#plain
@@ -84,15 +84,17 @@ export class RegexChecks<Tag> implements ArgumentChecks<Tag> {
     this.#finish()
   }
 
-  #search(): void {
-    this.#json.push(0, this.#unsearched)
-    this.#json.take()
+  #search(): MaskPipeline {
+    const json = this.#json ?? new MaskPipeline(this.#options.guard.rules, this.#options)
+    this.#json = json
+    json.push(0, this.#unsearched)
+    json.take()
     this.#unsearched = ''
+    return json
   }
 
   #chainsBehind(before: string): RuleChains {
     this.left(before)
-    this.#search()
-    return chainsBehindLeft(this.#json, undefined)
+    return chainsBehindLeft(this.#search(), undefined)
   }
 }
