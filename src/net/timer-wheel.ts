@@ -19,9 +19,10 @@ export class WheelTimer {
 }
 
 /**
- * A coarse timer wheel for all time limits of a worker: steps of 100 ms, never early, up to two steps late. Re-arming a timer for a
- * later time costs one store, because the timer moves only when its slot is due. The interval runs only while a timer is armed and does
- * not keep the process alive.
+ * A coarse timer wheel for all time limits of a worker, in steps of 100 ms. A limit counts from the last step, so that arming reads no clock: it
+ * is up to two steps late, or, if the event loop was blocked before, early by the time since that step. Re-arming a timer for a later time
+ * costs one store, because the timer moves only when its slot is due. The interval runs only while a timer is armed and does not keep the
+ * process alive.
  */
 export class TimerWheel {
   readonly #slots: (WheelTimer | null)[] = new Array<WheelTimer | null>(SLOTS).fill(null)
