@@ -7,7 +7,7 @@ afterEach(() => {
   vi.unstubAllGlobals()
 })
 
-/** Asks a server that does not respond. @returns what is told */
+/** Asks a server that does not respond. @returns the message */
 async function ask(admin: string | undefined, variable: string | undefined): Promise<string[]> {
   vi.stubEnv('GATEWRIGHT_ADMIN_ADDR', variable)
   vi.stubGlobal('fetch', () => Promise.reject(new TypeError('refused')))

@@ -45,7 +45,7 @@ export class Circuit {
     this.#moveProbe(admission, 0)
   }
 
-  /** The service gave what it was asked for. */
+  /** The service gave a valid answer. */
   succeed(): void {
     // Reads first: a write invalidates the cache line of the other workers.
     if (this.#failures !== 0) this.#close()

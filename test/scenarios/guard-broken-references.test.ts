@@ -26,7 +26,7 @@ let judge: JsonServer
 let folder: ObjectsFolder
 
 const webhook = (reference: object) => ({ webhook: { backendRef: reference } })
-/** By what is wrong with them: the guard, and the findings of its policy. */
+/** Guards that cannot run, and the findings for their policies, by fault. */
 const GUARDS: Readonly<Record<string, readonly [guard: object, findings: readonly string[]]>> = {
   missing: [webhook(backendRef('absent')), ['backend-not-found']],
   'no-port': [webhook({ name: 'judge-service', port: 81 }), ['backend-port-unknown']],

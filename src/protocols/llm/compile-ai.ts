@@ -279,7 +279,10 @@ function hasGuards({ guards }: AiSettings, phase: GuardPhase): boolean {
 
 type RouteProblem = Omit<ConfigProblem, 'path'>
 
-/** A provider leaves what it cannot take to the others of its backend (docs/behaviour/llm.md, "Failover"). Those behind the first group seldom get it. */
+/**
+ * Requests that a provider does not support go to the other providers of its backend (docs/behaviour/llm.md, "Failover"). Only providers of the
+ * first group get requests regularly.
+ */
 function leftToOthers({ message, code }: RouteProblem, { group }: RoutedProvider): RouteProblem {
   return {
     code,

@@ -10,7 +10,7 @@ export interface CompressedFilterOptions extends Pick<CompressedOptions, 'coding
   readonly awaitsContent: boolean
 }
 
-/** Lets a compressed answer pass and shows another filter what it means. */
+/** Forwards a compressed answer unchanged, and another filter reads the decoded answer. */
 export class CompressedFilter implements AnswerFilter {
   readonly changesLength = false
   readonly #options: CompressedFilterOptions

@@ -221,7 +221,7 @@ test('texts that are read together are masked in a stream as in one body, or the
   expect(masked).toBeGreaterThan(count / 4)
 }, 120_000)
 
-/** A match that was over with its text and then goes on can leave a mask more, if what was certain of it had left before. */
+/** If a match seemed to end with its text, and a part of it has left, its continuation can have a placeholder of its own. */
 function withoutTwice(texts: readonly string[]): readonly string[] {
   return texts.map((text) => text.replaceAll(/(?:<masked>)+/g, '<masked>'))
 }

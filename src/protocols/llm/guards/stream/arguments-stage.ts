@@ -62,7 +62,7 @@ export class ArgumentsStage<Tag> implements TextStage<Tag> {
   #last: OpenDelta<Tag> | undefined
   /** Those whose ends wait. */
   #unsettled: OpenDelta<Tag>[] = []
-  /** The end of what has left that may be no JSON. */
+  /** The incomplete escape, number or literal at the end of the text that has left: what follows may make it invalid. */
   #cut = ''
   #string: TextStage<ArgumentPiece<Tag>> | undefined
   /** It is no JSON. */

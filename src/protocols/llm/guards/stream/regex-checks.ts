@@ -21,7 +21,7 @@ export class RegexChecks<Tag> implements ArgumentChecks<Tag> {
   #string: RegexStage<unknown> | undefined
   /** Of what is no JSON. */
   #plain: RegexStage<unknown> | undefined
-  /** What has masked a part of what is no JSON, or was none when it seemed to be over. */
+  /** The rule that masked text that is not JSON, or was not when the text seemed to be over. */
   #plainMaskedBy: TextRule | undefined
 
   /** @param begun those of the beginning of the text, which seemed to be over */

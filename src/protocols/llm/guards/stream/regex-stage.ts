@@ -309,7 +309,7 @@ export class RegexStage<Tag> implements TextStage<Tag> {
     }
   }
 
-  /** @param pipeline masks otherwise what has left */
+  /** @param pipeline whose masks differ from those in the text that has left */
   #rejectLeft(pipeline: MaskPipeline): void {
     const alone = this.#pipelineBehind({})
     this.#pushHead(alone)

@@ -11,7 +11,7 @@ interface ShownPiece<Tag> {
   readonly canChange: boolean
 }
 
-/** Shows the strings of arguments to services as those of a whole answer: decoded, one after the other; and then what is no JSON. */
+/** Services get the strings of arguments as in a whole answer: decoded, one after another, followed by the invalid remainder. */
 export class ServiceChecks<Tag> implements ArgumentChecks<Tag> {
   readonly stage: ServiceStage<ShownPiece<Tag>>
   readonly #isFixed: boolean
