@@ -6,25 +6,21 @@ import { chainsBehind, MaskPipeline, type RuleChains } from '../rules/mask-pipel
 import { RegexStage, type RuleObserver, type StageBefore } from './regex-stage.ts'
 import { SequencedText, TextSequences } from './text-sequences.ts'
 
+function guardOf(rules: RegexGuard['rules']): RegexGuard {
+  return { phase: 'response', index: 0, kind: 'regex', rejects: false, refusal: reject('prompt-guard-rejected'), rules }
+}
+
 function stageWith({ matches = ['secret-[0-9]+'], isFixed = false, before = '' } = {}) {
   const released: (readonly [tag: number, text: string])[] = []
   const refused: Refusal[] = []
   const verdicts: string[] = []
   const labels: string[] = []
   let finished = 0
-  const refusal = reject('prompt-guard-rejected')
   const rules = compileRules({ matches }, () => {})
   const stage = new RegexStage<number>(
     { text: (tag, text) => released.push([tag, text]), finish: () => void finished++ },
     {
-      guard: {
-        phase: 'response',
-        index: 0,
-        kind: 'regex',
-        rejects: false,
-        refusal,
-        rules,
-      },
+      guard: guardOf(rules),
       isFixed,
       own: before === '' ? undefined : chainsBehind(rules, before),
       stream: {
@@ -117,14 +113,7 @@ test('so is the rule whose match is at the end of what has left unchecked', () =
 function answerWith(...matches: string[]) {
   const sequences = new TextSequences('Messages', () => true)
   const refused: Refusal[] = []
-  const guard: RegexGuard = {
-    phase: 'response',
-    index: 0,
-    kind: 'regex',
-    rejects: false,
-    refusal: reject('prompt-guard-rejected'),
-    rules: compileRules({ matches }, () => {}),
-  }
+  const guard = guardOf(compileRules({ matches }, () => {}))
   const labels: string[] = []
   const stream: RuleObserver = {
     refuse: (why) => void refused.push(why),
@@ -478,14 +467,7 @@ test('a text is checked behind what the end of the text before it would be maske
 
 /** A text of several sequences, with the text before it in each of them, and one behind it. */
 function sequencesWith(pattern: string, texts: Readonly<Record<string, string>>) {
-  const guard: RegexGuard = {
-    phase: 'response',
-    index: 0,
-    kind: 'regex',
-    rejects: false,
-    refusal: reject('prompt-guard-rejected'),
-    rules: compileRules({ matches: [pattern] }, () => {}),
-  }
+  const guard = guardOf(compileRules({ matches: [pattern] }, () => {}))
   const known = new Map<string, { chains(): RuleChains }>()
   const before = Object.entries(texts).map(([sequence, text]) => {
     const chains = known.get(text)?.chains() ?? pushed(guard, text).chains(-1)
