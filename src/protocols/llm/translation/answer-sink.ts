@@ -76,10 +76,15 @@ export interface AnswerError {
   readonly param: string | undefined
 }
 
-/** The code of `unreadableAnswer`: that of the refusal that it becomes before its first content. */
-export const UNREADABLE = 'llm-response-invalid'
+/** The code of the refusal that an unreadable answer becomes before its first content. */
+const UNREADABLE = 'llm-response-invalid'
 
 /** The error of an answer that cannot be read. */
 export function unreadableAnswer(message: string): AnswerError {
   return { status: 502, type: undefined, message, code: UNREADABLE, param: undefined }
+}
+
+/** Whether the error is an `unreadableAnswer`. Another gateway that is the provider reports the same code, with a type. */
+export function isUnreadable({ type, code }: AnswerError): boolean {
+  return type === undefined && code === UNREADABLE
 }

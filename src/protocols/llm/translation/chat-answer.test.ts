@@ -103,11 +103,18 @@ test.each([
 })
 
 const OVERLOADED = event({ type: 'error', error: { type: 'overloaded_error', message: 'busy with q' } })
+const GATEWAY_ERROR = { type: 'overloaded_error', code: 'llm-response-invalid', message: 'busy with q' }
 const UNREADABLE = 'event: message_start\ndata: no\n\n'
 
 test.each([
   [false, OVERLOADED, 'busy with q', 'busy with q'],
   [true, OVERLOADED, "the provider's response failed: overloaded_error", 'busy with q'],
+  [
+    true,
+    event({ type: 'error', error: GATEWAY_ERROR }),
+    "the provider's response failed: overloaded_error",
+    'busy with q',
+  ],
   [true, UNREADABLE, 'an event of the stream is not JSON', 'an event of the stream is not JSON'],
 ])('where guards check answers (%s), the log has no words of the provider: %j', (isGuarded, answer, detail, shown) => {
   const request = { model: 'm', stream: true, messages: [{ role: 'user', content: 'q' }] }

@@ -15,7 +15,7 @@ import { encodeText } from '../json/native.ts'
 import { isLongBody } from '../json/run-for-body.ts'
 import { AnswerEnd } from './answer-end.ts'
 import { AnswerRoom } from './answer-room.ts'
-import { type AnswerError, type AnswerSink, UNREADABLE, unreadableAnswer } from './answer-sink.ts'
+import { type AnswerError, type AnswerSink, isUnreadable, unreadableAnswer } from './answer-sink.ts'
 import type { AnswerSurroundings } from './answer-surroundings.ts'
 import type { AnswerContext, StreamReader, StreamWriter } from './dialect.ts'
 import { ObservedAnswer } from './observed-answer.ts'
@@ -109,8 +109,9 @@ export class ChatAnswer implements AnswerFilter {
     this.#begin()
   }
 
-  #refuse({ status, message, code }: AnswerError, failure: AnswerFailure): Refusal {
-    if (code === UNREADABLE) return refuseAnswer(this.#plan, status, message)
+  #refuse(error: AnswerError, failure: AnswerFailure): Refusal {
+    const { status, message } = error
+    if (isUnreadable(error)) return refuseAnswer(this.#plan, status, message)
     return refuseReported(this.#plan, { status, message, failure }, this.#around.facts)
   }
 
