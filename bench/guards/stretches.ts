@@ -271,15 +271,16 @@ function stream(events: readonly Buffer[], guard: Guard = guardOf('response', AL
 
 const event = (delta: object) => Buffer.from(`data: ${JSON.stringify({ id: 'x', choices: [{ index: 0, delta }] })}\n\n`)
 const callDelta = (text: string) => ({ tool_calls: call(text).map((each) => ({ index: 0, ...each })) })
+const eventOfCalls = (count: number) =>
+  event({ tool_calls: many(count, (index) => ({ index, ...call('{"mail": "a@b.co"}')[0] })) })
 const STREAMED: Readonly<Record<string, readonly Buffer[]>> = {
   'an event of 1.9 MB': [event({ content: LONG })],
   'two events of 1.9 MB': [event({ content: LONG }), event({ content: LONG })],
   'an event of 1.9 MB in digits': [event({ content: '123-45-6789 '.repeat(SIZE / 12) })],
   'arguments of one string of 1.9 MB': [event(callDelta(JSON.stringify({ text: LONG })))],
   'arguments of 60,000 strings': [event(callDelta(JSON.stringify(many(60_000, (i) => `mail ${i}@example.org`))))],
-  'an event of 18,000 calls': [
-    event({ tool_calls: many(18_000, (index) => ({ index, ...call('{"mail": "a@b.co"}')[0] })) }),
-  ],
+  'an event of 1,000 calls': [eventOfCalls(1_000)],
+  'an event of 18,000 calls, which are too many': [eventOfCalls(18_000)],
   'events of 64 KB at once': [Buffer.concat(many(300, (i) => event({ content: `word ${i} ` })))],
 }
 for (const [name, events] of Object.entries(STREAMED)) await report(`stream, ${name}`, () => stream(events))

@@ -9,6 +9,12 @@ import { SequencedText, TextSequences } from './text-sequences.ts'
 /** So many texts that have ended are remembered, because some providers go on with them. */
 const MAX_ENDED = 64
 
+/**
+ * A stream with more texts that have not ended is refused. Models write far fewer, such as 128 calls or choices; what the runtime keeps for
+ * each one would make collections of garbage long.
+ */
+const MAX_OPEN = 1024
+
 /** More blocks of a stream count as held text: what the runtime keeps for each of them, and for each of its guards. */
 const FEW_BLOCKS = 64
 const BLOCK_BYTES = 512
@@ -52,6 +58,7 @@ export class GuardedBlocks {
     const { block: key, kind } = about
     const block = this.#blocks.get(key)
     if (block !== undefined && !(kind === 'delta' && block.isFinished)) return block
+    if (this.#open.size >= MAX_OPEN) return undefined
     if (block === undefined && !this.#count()) return undefined
     const begun = block ?? this.#ended.get(key)
     const { form, place } = about

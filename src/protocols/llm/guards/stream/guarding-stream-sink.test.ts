@@ -672,6 +672,21 @@ test('very many open texts count as held text, and end the stream when no room i
   expect(held()).toBe(64 * 1024 * 1024 - 11 * 1024)
 })
 
+test('a stream may have 1,024 open texts', () => {
+  const calls = (indexes: readonly number[]) =>
+    chunk({ tool_calls: indexes.map((index) => ({ index, function: { arguments: '{"a":"secret-1"}' } })) })
+  const all = Array.from({ length: 1024 }, (_, index) => index)
+  const { out, told, send, held } = sinkWith([SECRET])
+  send(calls(all))
+  expect(out.text.match(/<masked>/g)).toHaveLength(1024)
+  // Those that have ended do not count.
+  send(chunk({}, 'tool_calls') + calls(all))
+  expect([told, out.text.match(/<masked>/g)?.length]).toEqual([['begin'], 2048])
+  send(calls([1024]))
+  expect(told[1]).toMatchObject({ detail: 'response guard 0: regex: too many texts are open' })
+  expect(held()).toBe(0)
+})
+
 test('open texts count no more when the provider has ended them', () => {
   const { out, send, held } = sinkWith([SECRET, OTHER])
   const calls = Array.from({ length: 100 }, (_, index) => ({ index, function: { arguments: '{}' } }))
