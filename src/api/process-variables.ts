@@ -1,6 +1,7 @@
 import { parseByteSize } from '#base/byte-size.ts'
 import { parseDuration } from '#base/duration.ts'
 import { parseIpAddress } from '#base/ip-address.ts'
+import { ADMIN_ADDRESS, LOOPBACK, OWN_PORTS } from './own-ports.ts'
 
 /** A command that asks the admin server of a running gateway. */
 type AskingCommand = 'tail' | 'why' | 'status' | 'top' | 'profile' | 'mcp sessions'
@@ -24,7 +25,7 @@ function oneOf(...values: readonly string[]): VariableForm {
 }
 
 const ADDRESS: VariableForm = {
-  text: 'an IP address and a port, such as 127.0.0.1:15000',
+  text: `an IP address and a port, such as ${ADMIN_ADDRESS}`,
   isValid(value) {
     const { host, port } = hostAndPort(value)
     return parseIpAddress(host) !== undefined && /^\d{1,5}$/.test(port) && Number(port) <= 65_535
@@ -68,23 +69,22 @@ export const VARIABLES = {
   },
   GATEWRIGHT_ACCESS_LOG: { meaning: 'file of the access log; the default is standard output', commands: ['run'] },
   GATEWRIGHT_ADMIN_ADDR: {
-    meaning:
-      'address of the admin server, a loopback address; the default is 127.0.0.1:15000. Commands that ask a running gateway ask there; --admin takes precedence',
+    meaning: `address of the admin server, a loopback address; the default is ${ADMIN_ADDRESS}. Commands that ask a running gateway ask there; --admin takes precedence`,
     commands: ['run', 'tail', 'why', 'status', 'top', 'profile', 'mcp sessions'],
     form: ADDRESS,
   },
   GATEWRIGHT_STATS_ADDR: {
-    meaning: 'address of the metrics server; the default is port 15020 of --bind',
+    meaning: `address of the metrics server; the default is port ${OWN_PORTS.metrics} of --bind`,
     commands: ['run'],
     form: ADDRESS,
   },
   GATEWRIGHT_READINESS_ADDR: {
-    meaning: 'address of the readiness server; the default is port 15021 of --bind',
+    meaning: `address of the readiness server; the default is port ${OWN_PORTS.readiness} of --bind`,
     commands: ['run'],
     form: ADDRESS,
   },
   GATEWRIGHT_API_ADDR: {
-    meaning: 'address of the Kubernetes-style API, or off; the default is 127.0.0.1:15010',
+    meaning: `address of the Kubernetes-style API, or off; the default is ${LOOPBACK}:${OWN_PORTS.api}`,
     commands: ['run'],
     form: ADDRESS_OR_OFF,
   },

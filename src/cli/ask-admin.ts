@@ -1,4 +1,5 @@
 import { ADMIN, SERVER_FIELD } from '#admin/server-field.ts'
+import { ADMIN_ADDRESS } from '#api/own-ports.ts'
 import { hostAndPort } from '#api/process-variables.ts'
 import { hostPort } from '#base/host-port.ts'
 import { readVariable } from './environment.ts'
@@ -80,7 +81,7 @@ function adminServer(admin: string | undefined): { readonly base: URL; readonly 
     const { host, port } = hostAndPort(address)
     return { base: new URL(`http://${hostPort(host, Number(port))}`), setting: variable }
   }
-  const base = URL.parse(admin ?? 'http://127.0.0.1:15000')
+  const base = URL.parse(admin ?? `http://${ADMIN_ADDRESS}`)
   if (base?.protocol !== 'http:') throw new UsageError(`--admin ${admin} is not a URL with scheme http`)
   return { base, setting: '--admin' }
 }

@@ -1,10 +1,11 @@
 import { type Command, Option } from 'commander'
+import { ADMIN_ADDRESS } from '#api/own-ports.ts'
 import { describeVariables } from './describe-variables.ts'
 import type { ExitCode } from './exit-code.ts'
 
 /** Of commands that ask a running gateway. */
 export const adminOption = () =>
-  new Option('--admin <url>', 'address of its admin server (default: the variable, or http://127.0.0.1:15000)')
+  new Option('--admin <url>', `address of its admin server (default: the variable, or http://${ADMIN_ADDRESS})`)
 
 /** Adds the commands that ask a running gateway at its admin port. */
 export function addOperatorCommands(program: Command, end: (code: ExitCode) => void): void {

@@ -2,6 +2,7 @@ import { closeSync, existsSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
 import { isDeepStrictEqual } from 'node:util'
 import { NotLoopback } from '#admin/admin-server.ts'
+import { LOOPBACK, OWN_PORTS } from '#api/own-ports.ts'
 import { hostAndPort, type VariableName } from '#api/process-variables.ts'
 import { PortInUse } from '#base/listen.ts'
 import { readLogFilter } from '#base/log-levels.ts'
@@ -164,9 +165,9 @@ function toOptions(
     ...addresses,
     logFormat: format,
     logFile: logFile(environment),
-    admin: address(environment, 'GATEWRIGHT_ADMIN_ADDR', { host: '127.0.0.1', port: 15_000 }),
-    metrics: address(environment, 'GATEWRIGHT_STATS_ADDR', { host: bind, port: 15_020 }),
-    readiness: address(environment, 'GATEWRIGHT_READINESS_ADDR', { host: bind, port: 15_021 }),
+    admin: address(environment, 'GATEWRIGHT_ADMIN_ADDR', { host: LOOPBACK, port: OWN_PORTS.admin }),
+    metrics: address(environment, 'GATEWRIGHT_STATS_ADDR', { host: bind, port: OWN_PORTS.metrics }),
+    readiness: address(environment, 'GATEWRIGHT_READINESS_ADDR', { host: bind, port: OWN_PORTS.readiness }),
     api: apiAddress(environment),
     shutdown: shutdownVariables(environment),
     sessionKeys: sessionKeys(environment),
@@ -202,7 +203,7 @@ function workerCount(text: string | undefined): number {
 /** Undefined: the API is switched off. */
 function apiAddress(environment: Environment): HostPort | undefined {
   if (readVariable(environment, 'GATEWRIGHT_API_ADDR') === 'off') return undefined
-  return address(environment, 'GATEWRIGHT_API_ADDR', { host: '127.0.0.1', port: 15_010 })
+  return address(environment, 'GATEWRIGHT_API_ADDR', { host: LOOPBACK, port: OWN_PORTS.api })
 }
 
 /** `host:port` from the environment, `[::1]:0` for IPv6. */

@@ -1,15 +1,16 @@
 import type { ListenerSpec } from '#api/gateway.ts'
 import { GATEWAY_GROUP } from '#api/groups.ts'
+import { OWN_PORTS } from '#api/own-ports.ts'
 import type { Report } from '../reporting.ts'
 import type { ConditionFault } from '../status/condition.ts'
 import { type ListenerFaults, tlsModeOf } from './listener.ts'
 
-/** Ports that the gateway itself uses (decision A-123). */
-const RESERVED_PORTS = new Map([
-  [15_000, 'the admin server'],
-  [15_010, 'the resource API'],
-  [15_020, 'metrics'],
-  [15_021, 'health'],
+/** Ports that the gateway itself uses. */
+const RESERVED_PORTS = new Map<number, string>([
+  [OWN_PORTS.admin, 'the admin server'],
+  [OWN_PORTS.api, 'the resource API'],
+  [OWN_PORTS.metrics, 'metrics'],
+  [OWN_PORTS.readiness, 'health'],
 ])
 
 const REQUEST_ROUTES = ['HTTPRoute', 'GRPCRoute']

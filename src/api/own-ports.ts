@@ -1,0 +1,8 @@
+/** The ports of the gateway's own servers, unless a variable sets another address (decision A-123). */
+export const OWN_PORTS = { admin: 15_000, api: 15_010, metrics: 15_020, readiness: 15_021 } as const
+
+/** The servers that only this machine may reach. */
+export const LOOPBACK = '127.0.0.1'
+
+/** The default address of the admin server. */
+export const ADMIN_ADDRESS: string = `${LOOPBACK}:${OWN_PORTS.admin}`
