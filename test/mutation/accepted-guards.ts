@@ -248,14 +248,14 @@ const DIVIDING: readonly Accepted[] = [
     ],
   ),
   ...dividing('stream/guarded-blocks', ['WORK_PER_END'], [['export const WORK_PER_END = 512', '512', '(512 + 1)']]),
+  ...dividing('stream/guarding-stream-sink', ['WORK_PER_END'], [['yield', 'yield', ';']]),
   ...dividing(
-    'stream/guarding-stream-sink',
-    ['WORK_PER_END', 'WORK_PER_PIECE', 'piece.original.length'],
+    'stream/event-outbox',
+    ['WORK_PER_PIECE', 'piece.original.length'],
     [
       ['const WORK_PER_PIECE = 32', '32', '(32 + 1)'],
-      ['const LONG_EVENT_BYTES = 4096', '4096', '(4096 + 1)'],
+      ['export const LONG_EVENT_BYTES = 4096', '4096', '(4096 + 1)'],
       ['const FEW_PIECES = 16', '16', '(16 + 1)'],
-      ['yield', 'yield', ';'],
     ],
   ),
   ...dividing(

@@ -1,14 +1,11 @@
 import { Pace, runAtOnce, runInSlices, type Steps } from '#base/in-slices.ts'
-import { parseJson } from '#base/parse-json.ts'
 import type { Refusal } from '#exchange/outcome.ts'
 import { asBuffer } from '#net/body/as-buffer.ts'
 import { HeldBytes } from '#net/body/held-bytes.ts'
 import { HoldingSink } from '#net/body/holding-sink.ts'
 import type { Head } from '#net/http/head.ts'
 import type { Abort, BodySink } from '#net/stream.ts'
-import { replaceByString } from '../../json/json-pieces.ts'
-import { decodeText } from '../../json/native.ts'
-import { applySplices, encode, type Splice, spliceInSteps } from '../../json/splice.ts'
+import { encode } from '../../json/splice.ts'
 import { SseBlock } from '../../sse/sse-block.ts'
 import { SseSplitter } from '../../sse/sse-splitter.ts'
 import type { EventText } from '../../texts/body-texts.ts'
@@ -16,32 +13,15 @@ import { forgetBytes } from '../../translation/translate-head.ts'
 import { noteCheck } from '../guard-log.ts'
 import { failGuard } from '../guard-refusals.ts'
 import { cleanEvent, isEndMark } from './clean-event.ts'
+import { EventOutbox, LONG_EVENT_BYTES } from './event-outbox.ts'
 import { EventReader, type StringPlace } from './event-reader.ts'
 import { formatGuardEvent } from './guard-event.ts'
 import type { GuardedBlock } from './guarded-block.ts'
 import { GuardedBlocks, WORK_PER_END } from './guarded-blocks.ts'
-import type { GuardedStreamOptions } from './guarded-stream-options.ts'
-import {
-  bytesOf,
-  countPassed,
-  type EventPiece,
-  type GuardedEvent,
-  type HeldEvent,
-  spliceOf,
-  wholeEvent,
-} from './held-event.ts'
-import { HeldEvents } from './held-events.ts'
+import type { GuardingOptions } from './guarded-stream-options.ts'
+import { type EventPiece, type GuardedEvent, wholeEvent } from './held-event.ts'
 import { PacedInput } from './paced-input.ts'
 import { RuleRecord } from './rule-record.ts'
-
-export interface GuardingOptions extends GuardedStreamOptions {
-  /** The first content leaves. */
-  readonly begin: () => void
-  /** The client gets this instead, if nothing has been sent to it. */
-  readonly refused: (refusal: Refusal) => void
-  /** The rest of the provider's response is not needed. */
-  readonly over: () => void
-}
 
 /** The provider's response has ended, with these trailers or with an abort. */
 interface Ending {
@@ -54,15 +34,6 @@ const BACKED_BYTES = 16 * 1024
 
 /** A text that this many events have not gone on with has ended. */
 const FORGOTTEN_AFTER = 16
-
-/** Longer events are read in slices. */
-const LONG_EVENT_BYTES = 4096
-
-/** The work for a text that is written, besides its characters. */
-const WORK_PER_PIECE = 32
-
-/** An event with more texts is written in slices. */
-const FEW_PIECES = 16
 
 /** All blocks. */
 const ALL: readonly string[] = ['*']
@@ -84,7 +55,7 @@ export class GuardingStreamSink extends HoldingSink {
   readonly #block = new SseBlock()
   readonly #reader: EventReader
   readonly #blocks: GuardedBlocks
-  readonly #held: HeldEvents
+  readonly #outbox: EventOutbox
   /** What services are asked. */
   readonly #questions = new AbortController()
   readonly #rules = new RuleRecord()
@@ -93,7 +64,6 @@ export class GuardingStreamSink extends HoldingSink {
   #pieces: EventPiece[] | undefined
   #length = 0
   #events = 0
-  #hasBegun = false
   /** Ends the stream as soon as what has passed has left. */
   #refusal: Refusal | undefined
   #isOver = false
@@ -120,7 +90,7 @@ export class GuardingStreamSink extends HoldingSink {
       close: (keys) => this.#blocks.close(keys),
     })
     this.#startMs = exchange.context.monotonic()
-    this.#held = new HeldEvents(exchange.context.guardLoad)
+    this.#outbox = new EventOutbox(sink, options)
     this.#blocks = new GuardedBlocks(format, {
       guards,
       exchange,
@@ -272,17 +242,15 @@ export class GuardingStreamSink extends HoldingSink {
     }
     if (isEnd) yield* this.#blocks.close(ALL)
     // What the event has let pass needs no room beside it.
-    if (this.#drainShort()) yield* this.#drain()
+    if (this.#outbox.drainShort()) yield* this.#drain()
     if (this.#isEnding) return
     const pieces = this.#pieces ?? NO_PIECES
     const line = cleanEvent(read, isEnd ? '' : this.#reader.type)
-    const isPassed = pieces.every(({ released, original }) => released === original)
     const event =
       line === undefined
         ? { buffer, start, end, dataStart: from - start, dataLength, pieces }
         : wholeEvent(line, line.length - 2 - dataLength, dataLength, pieces)
-    if (this.#held.isEmpty && isPassed) this.#send(event)
-    else yield* this.#hold(event)
+    yield* this.#take(event)
   }
 
   /** A block that is no event. Its lines may contain text, although clients do not read them. */
@@ -292,19 +260,19 @@ export class GuardingStreamSink extends HoldingSink {
     const event = isBlank
       ? { buffer, start, end, dataStart: -1, dataLength: 0, pieces: NO_PIECES }
       : wholeEvent(COMMENT, -1, 0, NO_PIECES)
-    if (this.#held.isEmpty) this.#send(event)
-    else yield* this.#hold(event)
+    yield* this.#take(event)
   }
 
-  *#hold(event: GuardedEvent): Steps<void> {
-    if (!this.#held.hold(event)) return this.#fail('too much text is held back')
-    if (this.#drainShort()) yield* this.#drain()
+  *#take(event: GuardedEvent): Steps<void> {
+    if (!this.#outbox.push(event)) return this.#fail('too much text is held back')
+    if (this.#outbox.isEmpty) return
+    if (this.#outbox.drainShort()) yield* this.#drain()
     if (this.#forgotten !== undefined) yield* this.#endForgotten()
   }
 
   /** The first text of the queue that has not passed, if its block has ended without a mark. */
   get #forgotten(): EventPiece | undefined {
-    const piece = this.#held.firstPiece
+    const piece = this.#outbox.firstPiece
     if (piece === undefined || this.#events - piece.block.lastEvent < FORGOTTEN_AFTER) return undefined
     return piece.block.isFinished || piece.block.isJson ? undefined : piece
   }
@@ -326,16 +294,16 @@ export class GuardingStreamSink extends HoldingSink {
 
   /** What is held may leave without further text of the provider. */
   get isAsking(): boolean {
-    return this.#held.first?.pieces.some(({ block }) => block.isAsking) === true
+    return this.#outbox.isAsking
   }
 
   get #isHolding(): boolean {
-    return this.#isFull || (this.#held.bytes > 0 && this.#blocks.isBusy)
+    return this.#isFull || (this.#outbox.bytes > 0 && this.#blocks.isBusy)
   }
 
   /** The provider waits until services have let text pass. */
   get #isFull(): boolean {
-    return this.#held.bytes > BACKED_BYTES && this.isAsking
+    return this.#outbox.bytes > BACKED_BYTES && this.isAsking
   }
 
   /** A pause that the provider is made to take is none of its text. */
@@ -368,62 +336,9 @@ export class GuardingStreamSink extends HoldingSink {
     this.#blocks.end(block)
   }
 
-  /** Sends the first events of the queue that have passed. */
   *#drain(): Steps<void> {
-    while (this.#drainShort()) {
-      const event = this.#held.takeFirst()
-      const pace = new Pace()
-      const splices: Splice[] = []
-      for (const piece of event.pieces) {
-        if (pace.after(WORK_PER_PIECE)) yield
-        if (piece.released === piece.original) continue
-        const { dataStart } = event
-        yield* replaceByString(splices, dataStart + piece.start, dataStart + piece.end, piece.released!)
-        if (pace.after(piece.original.length)) yield
-      }
-      const out = yield* spliceInSteps(bytesOf(event), splices, pace)
-      if (!this.#isOver) this.#sendChanged(event, out)
-    }
-    if (this.#held.isEmpty && this.#ending !== undefined && !this.#isEnding) this.#complete()
-  }
-
-  /** The same as far as they are short and have few texts. @returns whether another one has passed */
-  #drainShort(): boolean {
-    while (!this.#isOver) {
-      const event = this.#held.first
-      if (event === undefined || countPassed(event) < event.pieces.length) return false
-      if (event.pieces.length > FEW_PIECES || event.end - event.start > LONG_EVENT_BYTES) return true
-      this.#held.takeFirst()
-      this.#sendHeld(event)
-    }
-    return false
-  }
-
-  #sendHeld(event: HeldEvent): void {
-    const { pieces } = event
-    if (pieces.every(({ released, original }) => released === original)) return this.#send(event)
-    const changed = pieces.filter(({ released, original }) => released !== original)
-    const splices = changed.map((piece) => spliceOf(event, piece))
-    this.#sendChanged(event, applySplices(bytesOf(event), splices))
-  }
-
-  /** @param out the event as it is now */
-  #sendChanged({ start, end, dataStart, dataLength, pieces }: HeldEvent, out: Uint8Array): void {
-    this.#send(wholeEvent(out, dataStart, dataLength + out.length - (end - start), pieces))
-  }
-
-  #send({ buffer, start, end, dataStart, dataLength, pieces }: GuardedEvent): void {
-    if (dataLength > 0) this.#keep(buffer, start + dataStart, start + dataStart + dataLength)
-    this.sink.bytes(buffer, start, end)
-    if (this.#hasBegun || pieces.every(({ original }) => original === '')) return
-    this.#hasBegun = true
-    this.#options.begin()
-  }
-
-  #keep(buffer: Buffer, start: number, end: number): void {
-    const { kept, stream } = this.#options
-    if (kept === undefined || kept.isFull || isEndMark(buffer, start, end)) return
-    stream.keep(parseJson(decodeText(buffer, start, end)), kept)
+    yield* this.#outbox.drain()
+    if (this.#outbox.isEmpty && this.#ending !== undefined && !this.#isEnding) this.#complete()
   }
 
   *#finish(ending: Ending): Steps<void> {
@@ -485,7 +400,7 @@ export class GuardingStreamSink extends HoldingSink {
   #stop(): void {
     this.#isOver = true
     this.#dropUnchecked()
-    this.#held.drop()
+    this.#outbox.drop()
     this.#blocks.drop()
   }
 
