@@ -6,6 +6,9 @@ test.each([
   ['0123456789', ['0123456789']],
   ['0123456789a', ['0123456789', 'a']],
   ['01234567 9ab', ['01234567 ', '9ab']],
+  // White space in the last quarter comes before other boundaries, so that an address stays whole.
+  ['0123456 a@b', ['0123456 ', 'a@b']],
+  ['012345 a@bc', ['012345 a@', 'bc']],
   // Without white space in the last quarter of a part, it ends with a word.
   ['012 456789abc', ['012 ', '456789abc']],
   ['012345 789abc', ['012345 ', '789abc']],
@@ -38,7 +41,9 @@ test('words of more than 256 characters may be cut', () => {
   for (const word of ['x'.repeat(256), '字'.repeat(256)]) {
     expect(splitText(`${'-'.repeat(800)}${word}.`, 1000)).toEqual(['-'.repeat(800), `${word}.`])
   }
-  expect(splitText(`${'-'.repeat(700)}${'x'.repeat(400)}`, 1000)[0]).toHaveLength(1000)
+  // A part ends one character before the end of the word.
+  expect(splitText('-'.repeat(745) + 'x'.repeat(256), 1000)[0]).toHaveLength(745)
+  expect(splitText('-'.repeat(744) + 'x'.repeat(257), 1000)[0]).toHaveLength(1000)
 })
 
 test('an overlap repeats the end of a part, without half a character', () => {
