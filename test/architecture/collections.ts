@@ -31,7 +31,6 @@ const HELD_BY_GUARDS = {
   bound: '64 KiB and one event of a stream',
   flood: 'src/protocols/llm/guards/stream/guarded-stream.test.ts',
 }
-const BLOCKS = { bound: '4,096 blocks', flood: 'src/protocols/llm/texts/block-numbers.test.ts' }
 
 /** `<file below src/> <name>` */
 export const COLLECTIONS: Readonly<Record<string, Filled | PeerFilled>> = {
@@ -89,8 +88,10 @@ export const COLLECTIONS: Readonly<Record<string, Filled | PeerFilled>> = {
   'protocols/llm/guards/stream/regex-stage #left': READ_TOGETHER,
   'protocols/llm/guards/stream/regex-stage #lastOf': READ_TOGETHER,
   'protocols/llm/guards/stream/rule-record #found': 'configuration',
-  'protocols/llm/texts/block-numbers #begun': BLOCKS,
-  'protocols/llm/texts/block-numbers #later': BLOCKS,
+  'protocols/llm/texts/block-numbers #numbers': {
+    bound: '4,096 blocks',
+    flood: 'src/protocols/llm/texts/block-numbers.test.ts',
+  },
   'protocols/llm/guards/stream/text-sequences stages': 'configuration',
   'protocols/llm/guards/stream/text-sequences #sequences': READ_TOGETHER,
   'protocols/llm/guards/stream/service-stage #open': HELD_BY_GUARDS,

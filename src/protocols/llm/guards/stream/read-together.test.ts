@@ -24,6 +24,9 @@ const block = (index: number, text: string) => [
   { type: 'content_block_delta', index, delta: { type: 'text_delta', text } },
   { type: 'content_block_stop', index },
 ]
+const begun = (index: number, text: string) => {
+  return { type: 'content_block_start', index, content_block: { type: 'text', text } }
+}
 const thinking = (index: number, text: string) => [
   { type: 'content_block_start', index, content_block: { type: 'thinking', thinking: '', signature: '' } },
   { type: 'content_block_delta', index, delta: { type: 'thinking_delta', thinking: text } },
@@ -174,6 +177,18 @@ test.each<[what: string, patterns: string[], events: Event[], texts: string | un
   ],
   ['a block before those that have come', ['secret'], [...block(1, 'cret'), ...block(0, 'se'), end], ENDED],
   ['the same without a match', ['secret'], [...block(1, 'se'), ...block(0, 'cret'), end], 'se|cret'],
+  [
+    'in the order of events, from a block with the index of another on',
+    ['secret'],
+    [...thinking(0, 'x'), begun(0, 'a se'), ...block(0, ''), begun(1, 'cret'), ...block(1, ''), end],
+    ENDED,
+  ],
+  [
+    'the same if the next block has no beginning',
+    ['secret'],
+    [...thinking(0, 'x'), begun(0, 'a se'), ...block(0, ''), ...block(1, 'cret'), end],
+    ENDED,
+  ],
   [
     'across thoughts',
     ['secret'],
