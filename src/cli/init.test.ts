@@ -9,6 +9,7 @@ import { startLlm } from '#examples/upstreams/llm.ts'
 import { startWeather } from '#examples/upstreams/mcp.ts'
 import { freePort } from '#test/support/free-port.ts'
 import { startGateway } from '#test/support/gateway.ts'
+import { explain } from './explain/explain.ts'
 import { init } from './init.ts'
 import { lint } from './lint/lint.ts'
 import { UsageError } from './usage-error.ts'
@@ -53,6 +54,23 @@ function pasted(): { readonly path: string; readonly init: RequestInit } {
   const { pathname } = new URL(words[1]!)
   return { path: pathname, init: body === undefined ? { headers } : { method: 'POST', headers, body } }
 }
+
+test.each([
+  ['http', undefined],
+  ['llm', 'llm       Completions to openai, model gpt-5-mini'],
+  ['mcp', '  initialize: the response of the target is forwarded'],
+  ['a2a', 'A2A agent card; the base URL of the card becomes http://localhost:8080'],
+])('%s: explain reads the printed request', async (topic, line) => {
+  init(topic, folder)
+  vi.stubEnv('OPENAI_API_KEY', KEY.OPENAI_API_KEY)
+  const { path, init: request } = pasted()
+  const header = Object.entries(request.headers ?? {}).map(([name, value]) => `${name}: ${value}`)
+  const data = request.body as string | undefined
+  const flags = { ...{ file: [folder], header, data }, bind: '127.0.0.1', output: 'json' }
+  printed = []
+  expect(await explain([`http://localhost:8080${path}`], flags)).toBe(0)
+  expect(JSON.parse(printed.join('')).protocol?.find((each: string) => each === line)).toBe(line)
+})
 
 const KEY = { OPENAI_API_KEY: 'k-test' }
 

@@ -246,6 +246,32 @@ test('a body above the limit is refused with the limit and its field', async () 
   ])
 })
 
+test('a protocol that serves requests reads the body as in a proxy, up to the limit', async () => {
+  const spec = { targets: [{ name: 'a', host: 'a.test', port: 80 }] }
+  const tools = backendItem('b', { type: 'mcp', spec })
+  const route = routeItem('r', { backends: toBackend('b') })
+  const headers = { host: 'localhost', 'content-type': 'application/json' }
+  const explainTools = (...items: readonly PlanItem[]) => {
+    const { exchange } = exchangeReading(
+      { method: 'POST', target: '/mcp', headers },
+      '{"jsonrpc":"2.0","id":1,"method":"ping"}',
+    )
+    return explainRequest({ nowMs: 0, ...livePlan(listenerItem(), route, tools, ...items) }, exchange)
+  }
+  expect((await explainTools()).protocol?.lines).toEqual(['MCP, terminated at the gateway', '  ping: answered by the gateway'])
+  const bounds = policyItem('frontend.http', GATEWAY, { maxBufferSize: 4 })
+  expect((await explainTools(bounds)).outcome).toMatchObject({ kind: 'refusal', code: 'body-too-large' })
+})
+
+test('an A2A call in a body that no policy reads has its method', async () => {
+  const agent = backendItem('b', { type: 'a2a', spec: { host: 'agent.test', port: 9000 } })
+  const route = routeItem('r', { backends: toBackend('b') })
+  const call = '{"jsonrpc":"2.0","id":1,"method":"SendMessage"}'
+  const { exchange } = exchangeReading({ method: 'POST', headers: { 'content-type': 'application/json' } }, call)
+  const { protocol } = await explainRequest({ nowMs: 0, ...livePlan(listenerItem(), route, agent) }, exchange)
+  expect(protocol?.lines).toEqual(['A2A call, method SendMessage'])
+})
+
 test('the same request has the same result, also for a backend with several endpoints', async () => {
   const answers = await Promise.all(Array.from({ length: 5 }, () => explained(PLAN)))
   expect(new Set(answers.map((answer) => JSON.stringify(answer))).size).toBe(1)

@@ -4,7 +4,7 @@ import { restoreAttemptStart, saveAttemptStart } from '#exchange/attempt-start.t
 import { backendName } from '#exchange/backend-name.ts'
 import { type Call, CallError } from '#exchange/call.ts'
 import type { Callout, Exchange } from '#exchange/exchange.ts'
-import { type Answer, type Outcome, reject } from '#exchange/outcome.ts'
+import { type Answer, type Outcome, type Refusal, reject } from '#exchange/outcome.ts'
 import { refuseLargeBody } from '#exchange/refuse-large-body.ts'
 import { NO_CLIENT, type RunContext } from '#exchange/run-context.ts'
 import type { Trace, TracedCallout, TracedLimit, TraceStep, WrittenCredential } from '#exchange/trace.ts'
@@ -154,6 +154,7 @@ export async function explainRequest(
   let outcome = await decide({ index, socket, random: FIRST }, exchange, decision)
   const sends = outcome === undefined && decision.backend?.protocol.serve === undefined
   if (sends) outcome = await attempt(exchange, decision)
+  outcome ??= await readRest(exchange, decision, sends)
   if (outcome?.kind === 'answer') outcome = transformAnswer(outcome, exchange, decision)
   if (outcome?.kind === 'refusal') outcome = refuseForClient(outcome, index, exchange, decision)
   const { listener, rule, match } = decision
@@ -161,8 +162,6 @@ export async function explainRequest(
   outcome ??= protocol?.refusal
   for (const over of overs) over()
   const isSent = sends && outcome === undefined
-  // What no policy has read is sent whole.
-  if (isSent) await exchange.bodies.readRequestBody(exchange, Number.POSITIVE_INFINITY, true)
   return {
     path: { received, matched: matchedPath(received) },
     listener: listener?.item,
@@ -242,6 +241,14 @@ async function attempt(exchange: Exchange, decision: Decision): Promise<Outcome>
     if (start === undefined) return outcome
     restoreAttemptStart(exchange, start)
   }
+}
+
+/** What no policy has read: it is sent whole, or the protocol that serves the request reads it. */
+async function readRest(exchange: Exchange, { frontend }: Decision, sends: boolean): Promise<Refusal | undefined> {
+  const maxBytes = sends ? Number.POSITIVE_INFINITY : frontend!.maxBufferBytes
+  const unread = await exchange.bodies.readRequestBody(exchange, maxBytes, true)
+  if (unread !== undefined) return unread
+  return exchange.requestBody === null ? refuseLargeBody('body-too-large', maxBytes) : undefined
 }
 
 async function attemptOnce(exchange: Exchange, decision: Decision): Promise<Outcome> {
