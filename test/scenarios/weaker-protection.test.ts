@@ -56,7 +56,7 @@ test.each([
     READING,
   )
   expect(found).toEqual([
-    `warning overridden-by-tie b spec.traffic.basicAuthentication: traffic.basicAuthentication is overridden by ProxyPolicy default/a at HTTPRoute/default/all${effect}`,
+    `warning overridden-by-tie b spec.traffic.basicAuthentication: traffic.basicAuthentication is overridden by ProxyPolicy default/a at HTTPRoute/default/all (its name is first)${effect}`,
   ])
 })
 

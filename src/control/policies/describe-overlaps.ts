@@ -6,11 +6,12 @@ import { fieldName, type Overlap } from './find-overlaps.ts'
 export function reportOverlaps(overlaps: readonly Overlap[], reportOn: ReportOn): void {
   for (const group of groupOverlaps(overlaps)) {
     const { loser, lost } = group[0]!
+    const isUnprotected = group.some(({ unprotected }) => unprotected.length > 0)
     reportOn(loser)({
       path: loser.path,
       code: lost === undefined ? 'overridden-by-tie' : 'overridden-in-part',
       message: describeGroup(group),
-      severity: lost?.includes('promptGuard') ? 'error' : 'warning',
+      severity: isUnprotected ? 'error' : 'warning',
     })
   }
 }
@@ -26,13 +27,16 @@ const MAX_NAMED = 3
 function describeGroup(group: readonly Overlap[]): string {
   const { loser, lost } = group[0]!
   const what = lost === undefined ? '' : ` (${lost.join(', ')})`
-  const effect = group.some(({ weakens }) => weakens)
-    ? ', which protects less: requests without a credential pass there'
-    : ''
   const own = group.flatMap(({ ownSection }) => ownSection ?? [])
   const others = group.filter(({ ownSection }) => ownSection === undefined).map(({ by }) => by)
   const winners = [...(own.length === 0 ? [] : [describeOwn(own)]), ...(others.length === 0 ? [] : [listSome(others)])]
-  return `${fieldName(loser)}${what} is overridden by ${winners.join(', ')}${effect}`
+  return `${fieldName(loser)}${what} is overridden by ${winners.join(', ')}${describeEffect(group)}`
+}
+
+function describeEffect(group: readonly Overlap[]): string {
+  if (group.some(({ weakens }) => weakens)) return ', which protects less: requests without a credential pass there'
+  const unprotected = new Set(group[0]!.lost === undefined ? group.flatMap((each) => each.unprotected) : [])
+  return unprotected.size === 0 ? '' : `, which protects less: it has no ${[...unprotected].join(', ')}`
 }
 
 /** Settings of sections, such as providers, in the same object. */

@@ -80,7 +80,7 @@ test.each<readonly [string, readonly Written[], string]>([
       { name: 'b', spec: LOCAL },
       { name: 'a', spec: LOCAL },
     ],
-    'traffic.rateLimit is overridden by ProxyPolicy default/a at Gateway/default/main',
+    'traffic.rateLimit is overridden by ProxyPolicy default/a at Gateway/default/main (its name is first)',
   ],
   [
     'the older of two',
@@ -88,7 +88,15 @@ test.each<readonly [string, readonly Written[], string]>([
       { name: 'b', spec: LOCAL, created: '1' },
       { name: 'a', spec: LOCAL, created: '2' },
     ],
-    'traffic.rateLimit is overridden by ProxyPolicy default/b at Gateway/default/main',
+    'traffic.rateLimit is overridden by ProxyPolicy default/b at Gateway/default/main (it is older)',
+  ],
+  [
+    'an object in a file and one of an API',
+    [
+      { name: 'a', spec: LOCAL, created: '1' },
+      { name: 'b', spec: LOCAL },
+    ],
+    'traffic.rateLimit is overridden by ProxyPolicy default/b at Gateway/default/main (it is in a file)',
   ],
   [
     'two phases',
@@ -128,7 +136,7 @@ test.each<readonly [string, readonly Written[], string]>([
       { name: 'a', spec: { authentication: {} }, field: 'backend.mcp' },
       { name: 'b', spec: { authorization: {}, authentication: {} }, field: 'backend.mcp' },
     ],
-    'backend.mcp is overridden by ProxyPolicy default/a at Gateway/default/main',
+    'backend.mcp is overridden by ProxyPolicy default/a at Gateway/default/main (its name is first)',
   ],
   [
     'an equal narrower policy',
@@ -169,7 +177,39 @@ test.each<readonly [string, readonly Written[], string]>([
       { name: 'b', spec: GLOBAL },
       { name: 'c', spec: LOCAL, ...onRoute },
     ],
-    'traffic.rateLimit is overridden by ProxyPolicy default/a at Gateway/default/main',
+    'traffic.rateLimit is overridden by ProxyPolicy default/a at Gateway/default/main (its name is first)',
+  ],
+  [
+    'two policies, of which one has no guards',
+    [
+      { name: 'a', spec: {}, field: 'backend.ai' },
+      { name: 'b', spec: { promptGuard: { request: [] } }, field: 'backend.ai' },
+    ],
+    'backend.ai is overridden by ProxyPolicy default/a at Gateway/default/main (its name is first), which protects less: it has no promptGuard',
+  ],
+  [
+    'two policies, of which one guards only responses',
+    [
+      { name: 'a', spec: { promptGuard: { response: [] } }, field: 'backend.ai' },
+      { name: 'b', spec: { promptGuard: { request: [], response: [] } }, field: 'backend.ai' },
+    ],
+    'backend.ai is overridden by ProxyPolicy default/a at Gateway/default/main (its name is first), which protects less: it has no promptGuard.request',
+  ],
+  [
+    'guards of requests under a narrower policy that guards only responses',
+    [
+      { name: 'a', spec: { promptGuard: { request: [] } }, field: 'backend.ai' },
+      { name: 'b', spec: { promptGuard: { response: [] } }, field: 'backend.ai', ...onRoute },
+    ],
+    'backend.ai (promptGuard.request) is overridden by ProxyPolicy default/b at HTTPRoute/default/shop',
+  ],
+  [
+    'guards under a narrower policy with guards of the same directions',
+    [
+      { name: 'a', spec: { promptGuard: { request: [] } }, field: 'backend.ai' },
+      { name: 'b', spec: { promptGuard: { request: [], response: [] } }, field: 'backend.ai', ...onRoute },
+    ],
+    '',
   ],
   [
     'four narrower policies',
@@ -193,7 +233,15 @@ test('sections of the object itself are named without it', () => {
   const loser = item({ name: 'llm', spec: {}, field: 'backend.ai', target })
   const overlaps = ['one', 'two', 'three', 'four'].map((ownSection): Overlap => {
     const at = `${target}/${ownSection}`
-    return { loser, lost: ['routes'], at, by: `ProxyBackend default/llm at ${at}`, ownSection, weakens: false }
+    return {
+      loser,
+      lost: ['routes'],
+      at,
+      by: `ProxyBackend default/llm at ${at}`,
+      ownSection,
+      weakens: false,
+      unprotected: [],
+    }
   })
   expect(describeOverlaps(overlaps)).toBe(
     'backend.ai (routes) is overridden by those of sections one, two, three and 1 more',

@@ -16,6 +16,8 @@ export interface Overlap {
   readonly ownSection: string | undefined
   /** The winner does not require a credential that the loser requires. */
   readonly weakens: boolean
+  /** Members of the loser that protect, and that the winner lacks: `promptGuard`, or `promptGuard.request` if it guards only responses. */
+  readonly unprotected: readonly string[]
 }
 
 /** Whether another policy for the same target can override the whole field. */
@@ -47,6 +49,7 @@ function overlap(loser: PolicyItem, winner: PolicyItem, lost: Overlap['lost']): 
     by: describeWinner(winner),
     ownSection: ownSection(winner, loser),
     weakens: weakens(winner, loser),
+    unprotected: unprotected(winner, loser),
   }
 }
 
@@ -66,6 +69,20 @@ function weakens(winner: PolicyItem, loser: PolicyItem): boolean {
 
 function guaranteesOf(item: PolicyItem): readonly string[] {
   return definitionOf(item)?.guarantees?.(item.spec as never) ?? []
+}
+
+function unprotected({ spec: kept }: PolicyItem, loser: PolicyItem): readonly string[] {
+  const protects = definitionOf(loser)?.protects
+  if (protects === undefined || protects === true) return []
+  return protects.flatMap((name) => {
+    const [own, other] = [memberOf(loser.spec, name), memberOf(kept, name)]
+    if (own === undefined || other === undefined) return own === undefined ? [] : [name]
+    return Object.keys(own).flatMap((part) => (part in other ? [] : [`${name}.${part}`]))
+  })
+}
+
+function memberOf(spec: unknown, name: string): object | undefined {
+  return (spec as Readonly<Record<string, object>>)[name]
 }
 
 /** A backend that sets the field itself is its own target. */
@@ -101,8 +118,15 @@ export function findTies(items: readonly PolicyItem[]): readonly Overlap[] {
     const winner = winners.get(item.level)
     if (winner === undefined) winners.set(item.level, item)
     if (winner === undefined || losesNothing(item)) return []
-    return [overlap(item, winner, undefined)]
+    const found = overlap(item, winner, undefined)
+    return [{ ...found, by: `${found.by} (${reasonOf(item, winner)})` }]
   })
+}
+
+/** Why the winner takes precedence, see `byPrecedence`. Objects of files have no time. */
+function reasonOf(loser: PolicyItem, winner: PolicyItem): string {
+  if (loser.created === winner.created) return 'its name is first'
+  return winner.created === '' ? 'it is in a file' : 'it is older'
 }
 
 /** Whether all members of the field accumulate, so that they apply together with those of the winner. */
@@ -128,7 +152,8 @@ export function findPartial(winner: PolicyItem, others: readonly PolicyItem[]): 
   const kept = new Set(membersOf(winner))
   return others.flatMap((loser) => {
     if (LEVEL[loser.level] >= LEVEL[winner.level]) return []
-    const lost = membersOf(loser).filter((member) => !kept.has(member))
+    const members = membersOf(loser).filter((member) => !kept.has(member))
+    const lost = [...new Set([...members, ...unprotected(winner, loser)])]
     return lost.length === 0 ? [] : [overlap(loser, winner, lost)]
   })
 }

@@ -30,6 +30,8 @@ export function findSharedSockets(
   const others = new Set(users.map(gatewayTarget))
   others.delete(gatewayTarget(owner))
   return [...others].flatMap((at) =>
-    settingsOf(at).map((loser) => ({ loser, lost: undefined, at, by, ownSection: undefined, weakens: false })),
+    settingsOf(at).map((loser) => {
+      return { loser, lost: undefined, at, by, ownSection: undefined, weakens: false, unprotected: [] }
+    }),
   )
 }

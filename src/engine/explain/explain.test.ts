@@ -258,7 +258,10 @@ test('a protocol that serves requests reads the body as in a proxy, up to the li
     )
     return explainRequest({ nowMs: 0, ...livePlan(listenerItem(), route, tools, ...items) }, exchange)
   }
-  expect((await explainTools()).protocol?.lines).toEqual(['MCP, terminated at the gateway', '  ping: answered by the gateway'])
+  expect((await explainTools()).protocol?.lines).toEqual([
+    'MCP, terminated at the gateway',
+    '  ping: answered by the gateway',
+  ])
   const bounds = policyItem('frontend.http', GATEWAY, { maxBufferSize: 4 })
   expect((await explainTools(bounds)).outcome).toMatchObject({ kind: 'refusal', code: 'body-too-large' })
 })
