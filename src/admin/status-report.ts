@@ -31,7 +31,12 @@ export interface ObjectReport {
   readonly origin: Origin
   /** As in the API: conditions, addresses, ancestors. */
   readonly status: unknown
-  readonly findings: readonly Omit<Finding, 'origin'>[]
+  readonly findings: readonly FindingReport[]
+}
+
+export interface FindingReport extends Omit<Finding, 'origin'> {
+  /** `keys.yaml:12:7`, if the object is in a file. */
+  readonly at?: string
 }
 
 export interface ListenerReport {

@@ -65,10 +65,11 @@ test.each([
   vi.stubEnv('OPENAI_API_KEY', KEY.OPENAI_API_KEY)
   const { path, init: request } = pasted()
   const header = Object.entries(request.headers ?? {}).map(([name, value]) => `${name}: ${value}`)
-  const data = request.body as string | undefined
-  const flags = { ...{ file: [folder], header, data }, bind: '127.0.0.1', output: 'json' }
+  const { body } = request
+  const flags = { file: [folder], header, bind: '127.0.0.1', output: 'json' }
   printed = []
-  expect(await explain([`http://localhost:8080${path}`], flags)).toBe(0)
+  const data = typeof body === 'string' ? { data: body } : {}
+  expect(await explain([`http://localhost:8080${path}`], { ...flags, ...data })).toBe(0)
   expect(JSON.parse(printed.join('')).protocol?.find((each: string) => each === line)).toBe(line)
 })
 

@@ -1,10 +1,10 @@
-import type { CredentialReport, KeySetReport, StatusReport } from '#admin/status-report.ts'
+import type { CredentialReport, FindingReport, KeySetReport, StatusReport } from '#admin/status-report.ts'
 import { keyOf } from '#api/object.ts'
 import type { Finding } from '#base/finding.ts'
 import type { MetricsExporter } from '#observe/otlp/metrics-exporter.ts'
 import type { ListenerItem } from '#plan/item.ts'
 import { socketKey } from '#plan/socket.ts'
-import { formatProblem } from '#store/file-problem.ts'
+import { formatProblem, placeOf } from '#store/file-problem.ts'
 import { placeFindings } from '#store/place-findings.ts'
 import type { PriceFile } from '#store/price-file.ts'
 import type { ObjectStore } from '#store/store.ts'
@@ -57,7 +57,7 @@ export function describeStatus({
       status: store.statusOf(keyOf(object)),
       findings: (findings.get(originKey(object.origin)) ?? [])
         .filter(({ severity }) => severity !== 'advice')
-        .map(({ origin: _, ...finding }) => finding),
+        .map((finding) => reportFinding(store, finding)),
     })),
     listeners: publisher.listeners.map((item) => {
       const refused = publisher.refused.get(socketKey(item))
@@ -93,6 +93,11 @@ export function describeStatus({
     keySets,
     credentials,
   }
+}
+
+function reportFinding(store: Pick<ObjectStore, 'locate'>, { origin, ...finding }: Finding): FindingReport {
+  const position = store.locate(origin, finding.path)
+  return position === undefined ? finding : { ...finding, at: placeOf({ ...finding, ...position })! }
 }
 
 /** Such a listener accepts connections, but serves none. */

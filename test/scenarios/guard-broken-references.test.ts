@@ -140,13 +140,16 @@ test.each(Object.keys(GUARDS))('%s: 503 in the format of the client, and the pro
   expect([provider.seen, judge.seen]).toEqual([[], []])
 })
 
-test('the status of each policy says why', async () => {
+test('the status of each policy says why and where', async () => {
   const status = (await (await fetch(`${gateway.url(15_000)}/status`)).json()) as {
     readonly objects: readonly {
       readonly origin: { readonly kind: string; readonly name: string }
-      readonly findings: readonly { readonly code: string; readonly path: string }[]
+      readonly findings: readonly { readonly code: string; readonly path: string; readonly at: string }[]
     }[]
   }
+  expect(status.objects.flatMap(({ findings }) => findings.map(({ at }) => at))).toSatisfy((places: string[]) =>
+    places.every((place) => /all\.yaml:\d+:\d+$/.test(place)),
+  )
   for (const [name, [, codes]] of Object.entries(GUARDS)) {
     const policy = status.objects.find(({ origin }) => origin.kind === 'ProxyPolicy' && origin.name === name)!
     const found = policy.findings.filter(({ path }) => path.includes('promptGuard')).map(({ code }) => code)

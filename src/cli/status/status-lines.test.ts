@@ -36,14 +36,20 @@ test('a gateway in order', () => {
 test('errors of objects have a line each, behind the problems of files', () => {
   const origin = { kind: 'ProxyPolicy', namespace: 'default', name: 'guards', file: 'a.yaml', line: 3 }
   const finding = { severity: 'error', code: 'backend-not-found', path: 'spec.backend', message: 'no judge' } as const
-  const findings = [finding, { ...finding, severity: 'warning' as const }, { ...finding, path: '' }]
+  const findings = [
+    finding,
+    { ...finding, severity: 'warning' as const },
+    { ...finding, path: '' },
+    { ...finding, message: 'no reference x\nx\n^', at: 'a.yaml:5:7' },
+  ]
   const objects = [{ origin, status: {}, findings }]
-  expect(text({ ...GOOD, objects, problems: ['a.yaml:1: wrong'] }).slice(-5)).toEqual([
+  expect(text({ ...GOOD, objects, problems: ['a.yaml:1: wrong'] }).slice(-6)).toEqual([
     '',
     'problems',
     '  a.yaml:1: wrong',
     '  ProxyPolicy default/guards (a.yaml:3) spec.backend: no judge [backend-not-found]',
     '  ProxyPolicy default/guards (a.yaml:3): no judge [backend-not-found]',
+    '  a.yaml:5:7: ProxyPolicy default/guards spec.backend: no reference x [backend-not-found]',
   ])
 })
 

@@ -55,9 +55,15 @@ function problemLines({ problems, staleFiles, objects }: StatusReport): Line[] {
     ...objects.flatMap(({ origin, findings }) =>
       findings
         .filter(({ severity }) => severity === 'error')
-        .map(({ path, message, code }): Line => {
+        .map(({ path, message, code, at }): Line => {
           const place = path === '' ? '' : ` ${path}`
-          return [{ text: `${describeOrigin(origin)}${place}: ${message} [${code}]`, style: 'yellow' }]
+          const { kind, namespace, name } = origin
+          const object = describeOrigin(at === undefined ? origin : { kind, namespace, name })
+          // An expression and a caret under it follow in further lines.
+          const first = message.split('\n', 1)[0]!
+          return [
+            { text: `${at === undefined ? '' : `${at}: `}${object}${place}: ${first} [${code}]`, style: 'yellow' },
+          ]
         }),
     ),
   ]
