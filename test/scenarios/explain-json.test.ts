@@ -125,6 +125,10 @@ test.each([
     { kind: 'unreachable', message: 'no Gateway listens on port 8081; listeners: 127.0.0.1:8080' },
   ],
   [
+    'https://localhost:8080/kept',
+    { kind: 'unreachable', message: 'port 8080 (http) accepts no TLS connections; write http://' },
+  ],
+  [
     'tcp://localhost:8080',
     {
       kind: 'unreachable',

@@ -387,3 +387,10 @@ test('explain shows the way of a connection', async () => {
   expect(await explain(`https://first.wild.test:${ports.tls}/`)).toContain('TLSRoute default/first')
   expect(await explain(`tcp://127.0.0.1:${ports.empty}`)).toContain('closed    route not found (route-not-found)')
 })
+
+test.each(['tcp', 'http'])('explain shows that %s:// does not reach a port that expects TLS', async (scheme) => {
+  const secured = scheme === 'tcp' ? 'tls' : 'https'
+  expect(await explain(`${scheme}://first.wild.test:${ports.tls}`)).toMatch(
+    new RegExp(`^port ${ports.tls} \\(.*\\) accepts only TLS connections; write ${secured}://\n$`),
+  )
+})

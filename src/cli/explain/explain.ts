@@ -99,6 +99,8 @@ async function explainWith(
     const listening = sockets === '' ? 'there are no listeners' : `listeners: ${sockets}`
     return { ...title, outcome: { kind: 'unreachable', message: `no Gateway listens on port ${port}; ${listening}` } }
   }
+  const misfit = misfitOf(url, socket)
+  if (misfit !== undefined) return { ...title, outcome: { kind: 'unreachable', message: misfit } }
   const serverName = serverNameOf(url)
   const listener = socket.serverNames.first(serverName, (place) => place)
   if (listener?.carries === 'bytes') {
@@ -123,6 +125,18 @@ async function explainWith(
     showsSecrets: flags.showSecrets === true,
     hideValues: (value) => credentials.hideValues(value),
   })
+}
+
+/** A connection that ends before its first request, because only one side uses TLS. */
+function misfitOf(url: URL, { listeners, port }: LiveSocket): string | undefined {
+  const names = listeners.map(({ item }) => item.name).join(', ')
+  const secured = isConnection(url) ? 'tls' : 'https'
+  if (listeners.some(({ item }) => item.tlsMode !== undefined)) {
+    if (isSecured(url)) return undefined
+    return `port ${port} (${names}) accepts only TLS connections; write ${secured}://`
+  }
+  if (url.protocol !== 'https:' || listeners.some(({ carries }) => carries === 'bytes')) return undefined
+  return `port ${port} (${names}) accepts no TLS connections; write http://`
 }
 
 /** As curl reads it: `@path` is the content of a file. */
@@ -166,10 +180,14 @@ function isConnection({ protocol }: URL): boolean {
   return protocol === 'tcp:' || protocol === 'tls:'
 }
 
+function isSecured({ protocol }: URL): boolean {
+  return protocol === 'https:' || protocol === 'tls:'
+}
+
 /** The server name that a client sends in the TLS handshake; none for IP addresses (RFC 6066, 3). */
-function serverNameOf({ protocol, hostname }: URL): string {
-  const isSecured = protocol === 'https:' || protocol === 'tls:'
-  return isSecured && isIP(hostname.replace(/^\[|\]$/g, '')) === 0 ? hostname.toLowerCase() : ''
+function serverNameOf(url: URL): string {
+  const { hostname } = url
+  return isSecured(url) && isIP(hostname.replace(/^\[|\]$/g, '')) === 0 ? hostname.toLowerCase() : ''
 }
 
 function portOf(url: URL): number {
