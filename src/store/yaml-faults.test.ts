@@ -2,9 +2,22 @@ import { expect, test } from 'vitest'
 import { parseObjects } from './parse-yaml.ts'
 
 test.each<[text: string, fault: string]>([
-  ['a:\n  b: 1\n c: 2\n', '3:1 the indentation of this key is not that of the other keys of its mapping'],
+  ['a:\n  b: 1\n c: 2\n', '3:2 this key is indented by 1 space, the keys above by 0 or 2'],
+  [
+    '---\na:\n    - b:\n        c: 1\n# x\n\n     d: 2\n',
+    '7:6 this key is indented by 5 spaces, the keys above by 0 or 6',
+  ],
+  [
+    'a:\n    b: { c: 1 }\n  - b: { d: 2 }\n',
+    '3:3 this list item follows keys that are in no list: "- " may be missing before them',
+  ],
+  ['a: [1, 2 }\n', '1:10 "[" cannot be closed by "}"'],
+  ['a: { b: 1 ]\n', '1:11 "{" cannot be closed by "]"'],
   ['a: 1\n\n  b: 2\n', '3:3 this line is indented differently from the lines above that it belongs to'],
-  ['a:\n  - x\n - y\n', '3:2 this line is indented differently from the lines above that it belongs to'],
+  ['a:\n  - x\n - y\n', '3:2 this list item is indented by 1 space, the items above by 2'],
+  ['a:\n  - b: { c: 1 }\n - b: { c: 2 }\n', '3:2 this list item is indented by 1 space, the items above by 2'],
+  ['a:\n  - b: { c: 1 }\n   - b: { c: 2 }\n', '3:4 this list item is indented by 3 spaces, the items above by 2'],
+  ['a:\n  - b: 1\n    d: 2\n   c: 2\n', '4:4 this key is indented by 3 spaces, the keys above by 0 or 4'],
   ['a: b: c\n', '1:4 a value that contains ": " or ends with ":" must be in quotes'],
   ['a: b:\n', '1:4 a value that contains ": " or ends with ":" must be in quotes'],
   ['b: 0\nx:\n  a: 1\n  b: 2\n  "a": 3\n', '5:3 this key is set twice in one mapping, first in line 3'],

@@ -1,4 +1,5 @@
 import { type Document, isAlias, isScalar, type LineCounter, type Node, visit, type YAMLError } from 'yaml'
+import { count } from '#base/count.ts'
 
 /** A syntax error with its position. */
 export interface SyntaxFault {
@@ -62,19 +63,25 @@ const DESCRIPTIONS: { readonly [Code in YAMLError['code']]?: Describe } = {
     return { message: `this key is set twice in one mapping${where}` }
   },
   TAB_AS_INDENT: () => ({ message: 'the indentation contains a tab; use spaces' }),
-  BAD_INDENT: (_, __, message) =>
-    message.startsWith('Flow')
-      ? {
-          message: `${bracketOf(message)} of a line above is not closed before this line, or this line is not indented`,
-        }
-      : { message: 'the indentation of this key is not that of the other keys of its mapping' },
-  BLOCK_AS_IMPLICIT_KEY: (at, { text }) =>
-    /: |:$/m.test(restOfLine(text, at))
+  BAD_INDENT: (at, { text }, message) => {
+    if (!message.startsWith('Flow')) return badIndent(nextLine(text, at), text)
+    if (/[\]}]/.test(text.slice(at, at + 1))) {
+      return { message: `${bracketOf(message)} cannot be closed by "${text[at]}"` }
+    }
+    return {
+      message: `${bracketOf(message)} of a line above is not closed before this line, or this line is not indented`,
+    }
+  },
+  BLOCK_AS_IMPLICIT_KEY: (at, { text }) => {
+    const offset = nextLine(text, at)
+    if (startsLine(text, at) && /^-\s/.test(restOfLine(text, offset))) {
+      if (!followsMapping(offset, text)) return badIndent(offset, text)
+      return { message: 'this list item follows keys that are in no list: "- " may be missing before them', offset }
+    }
+    return /: |:$/m.test(restOfLine(text, at))
       ? { message: 'a value that contains ": " or ends with ":" must be in quotes' }
-      : {
-          message: 'this line is indented differently from the lines above that it belongs to',
-          offset: nextLine(text, at),
-        },
+      : { message: 'this line is indented differently from the lines above that it belongs to', offset }
+  },
   MULTILINE_IMPLICIT_KEY: describeNoKey,
   MISSING_CHAR: (at, source, message) => {
     if (message.includes('quote')) {
@@ -109,9 +116,45 @@ function describe({ code, message }: YAMLError, at: number, source: FaultyText):
   return DESCRIPTIONS[code]?.(at, source, message)
 }
 
+/** A key that is a key of none of the mappings around it, or an item of none of the lists; undefined if there are none. */
+function badIndent(offset: number, text: string): Description | undefined {
+  const own = offset - (text.lastIndexOf('\n', offset - 1) + 1)
+  const isItem = /^-\s/.test(restOfLine(text, offset))
+  const around = linesAround(text.slice(0, offset - own)).filter(({ dash }) => !isItem || dash !== '')
+  const others = around.map(({ indent, dash }) => indent + (isItem ? 0 : dash.length))
+  const [below, above] = [others.filter((indent) => indent < own), others.filter((indent) => indent > own)]
+  const nearest = [...below.slice(0, 1), ...above.slice(-1)].join(' or ')
+  const [one, several] = isItem ? ['list item', 'items'] : ['key', 'keys']
+  if (nearest === '') return undefined
+  return { message: `this ${one} is indented by ${count(own, 'space')}, the ${several} above by ${nearest}`, offset }
+}
+
+/** Whether the lines of a list item are indented less than those of a mapping above, which has the place of the list. */
+function followsMapping(offset: number, text: string): boolean {
+  const own = offset - (text.lastIndexOf('\n', offset - 1) + 1)
+  const inner = linesAround(text.slice(0, offset - own)).filter(({ indent }) => indent > own)
+  return inner.at(-1)?.dash === ''
+}
+
+/** The last line of a text and the first lines of the mappings and lists around it, inner ones first. */
+function linesAround(text: string): { readonly indent: number; readonly dash: string }[] {
+  const lines: { readonly indent: number; readonly dash: string }[] = []
+  for (const line of text.split('\n').reverse()) {
+    if (line.startsWith('---')) break
+    const [, { length: indent } = '', dash = '', rest = ''] = /^( *)((?:- +)*)(.*)$/.exec(line) ?? []
+    if (rest !== '' && !rest.startsWith('#') && indent < (lines.at(-1)?.indent ?? Number.POSITIVE_INFINITY)) {
+      lines.push({ indent, dash })
+    }
+  }
+  return lines
+}
+
 /** A line among keys that is none. */
 function describeNoKey(at: number, { text }: Pick<FaultyText, 'text'>): Description {
-  const line = restOfLine(text, at)
+  const line = restOfLine(text, startsLine(text, at) ? nextLine(text, at) : at)
+  const isKey = startsLine(text, at) && /^[\w./-]+:(?:\s|$)/.test(line)
+  const indented = isKey ? badIndent(nextLine(text, at), text) : undefined
+  if (indented !== undefined) return indented
   if (/^-\s/.test(line))
     return { message: 'a list item is among the keys of a mapping; indent it under the key of its list' }
   if (/^[\w./-]+:\S/.test(line)) return { message: 'a space is missing after the colon of a key' }
@@ -164,10 +207,10 @@ function startsLine(text: string, at: number): boolean {
   return /(?:^|\n)[ \t]*$/.test(text.slice(0, at))
 }
 
-/** Offset of the first character of the next line that is not empty; if the position starts a line, of that line. */
+/** Offset of the first character of the next line that is neither empty nor a comment; if the position starts a line, of that line. */
 function nextLine(text: string, at: number): number {
   const from = startsLine(text, at) ? at : text.indexOf('\n', at) + 1
-  return from + (/^\s*/.exec(text.slice(from))?.[0].length ?? 0)
+  return from + (/^(?:\s|#.*)*/.exec(text.slice(from))?.[0].length ?? 0)
 }
 
 /** Removes the quoted text from a message. */
