@@ -17,3 +17,10 @@ test('a provider that begins 1,000 responses fills no memory: from the 17th on t
   output.reported('r0')
   expect(output.tokens).toBe(outputOf(15).tokens)
 })
+
+test('each second of audio has 20 tokens', () => {
+  const output = new UnreportedOutput()
+  // 24,000 samples of 16 bits each second, in base64.
+  output.add('r', undefined, (1000 * 24_000 * 2 * 4) / 3)
+  expect(output.tokens).toBe(20_000)
+})
