@@ -1,8 +1,10 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { expect, test } from 'vitest'
+import { performance } from 'node:perf_hooks'
+import { expect, test, vi } from 'vitest'
 import { temporaryFolder } from '#test/support/temporary-folder.ts'
-import { gatherSamples, sampleCgroup } from './gather-samples.ts'
+import { countOpenFiles, gatherSamples, sampleCgroup } from './gather-samples.ts'
+import { VERSION } from './version.ts'
 
 const workers = { busySeconds: [['w3', 1.5]] as const, members: [{ name: 'w3', planVersion: 6 }] }
 const HEALTHY = { health: 1, consecutiveFailures: 0, evictedUntilMs: undefined }
@@ -33,10 +35,10 @@ test('endpoints: how many, and the health of each', () => {
   expect(samples.filter(({ metric }) => metric.startsWith('endpoint'))).toEqual([
     { metric: 'endpoints', value: 1, values: ['serving'] },
     { metric: 'endpoints', value: 1, values: ['evicted'] },
-    { metric: 'endpointHealth', value: 1, values: ['default/web', '127.0.0.1:9000'] },
-    { metric: 'endpointEvicted', value: 0, values: ['default/web', '127.0.0.1:9000'] },
     { metric: 'endpointHealth', value: 0.7, values: ['default/models', 'first'] },
     { metric: 'endpointEvicted', value: 1, values: ['default/models', 'first'] },
+    { metric: 'endpointHealth', value: 1, values: ['default/web', '127.0.0.1:9000'] },
+    { metric: 'endpointEvicted', value: 0, values: ['default/web', '127.0.0.1:9000'] },
   ])
 })
 
@@ -98,16 +100,27 @@ test('of more than 1000 services those that are spared are shown', () => {
 })
 
 test('the process and its threads', () => {
+  vi.spyOn(performance, 'eventLoopUtilization').mockReturnValue({ idle: 0, active: 2500, utilization: 1 })
+  vi.spyOn(process, 'cpuUsage').mockReturnValue({ user: 1_500_000, system: 250_000 })
   const values = new Map(samplesOf().map(({ metric, values, value }) => [[metric, ...values].join(' '), value]))
-  expect(values.get('eventLoopBusy w3')).toBe(1.5)
+  expect(values.get(`buildInfo ${VERSION} ${process.versions.node}`)).toBe(1)
+  expect([values.get('eventLoopBusy main'), values.get('eventLoopBusy w3')]).toEqual([2.5, 1.5])
   expect([values.get('planVersion'), values.get('workerPlanVersion w3')]).toEqual([7, 6])
   if (process.platform === 'linux') {
     expect(values.get('processOpenFiles')).toBeGreaterThan(0)
     expect(values.get('processMaxFiles')).toBeGreaterThan(values.get('processOpenFiles')!)
+    expect(values.get('processMemoryByKind anonymous')).toBeGreaterThan(1_000_000)
   }
   expect(values.get('processMemory')).toBeGreaterThan(1_000_000)
-  expect(values.get('processCpu')).toBeGreaterThan(0)
+  expect(values.get('processCpu')).toBe(1.75)
   expect(Math.abs(values.get('processStart')! + process.uptime() - Date.now() / 1000)).toBeLessThan(5)
+})
+
+test('open files are counted without the list that is read, where the system has one', () => {
+  const folder = temporaryFolder()
+  for (const descriptor of ['0', '1', '2']) writeFileSync(join(folder, descriptor), '')
+  expect(countOpenFiles(folder)).toBe(2)
+  expect(countOpenFiles(join(folder, 'none'))).toBeUndefined()
 })
 
 test('the control group, as far as it is known', () => {

@@ -8,7 +8,7 @@ import type { EndpointId } from '#plan/endpoint-key.ts'
 import type { EndpointState } from '#state/endpoint-health.ts'
 import type { WorkerPool } from '#workers/worker-pool.ts'
 import type { CircuitState } from './plan-publisher.ts'
-import { cgroupFolder, memoryByKind, readCgroup, readText } from './read-cgroup.ts'
+import { cgroupFolder, memoryByKind, numberIn, readCgroup, readText } from './read-cgroup.ts'
 import { VERSION } from './version.ts'
 
 /** Endpoints, and services of prompt guards, with series of their own: more would fill the storage of Prometheus. */
@@ -41,7 +41,7 @@ export function gatherSamples({ endpoints, circuits, findings, workers, planVers
 
 function sampleEndpoints(endpoints: Sources['endpoints']): Sample[] {
   const evicted = endpoints.filter(isEvicted).length
-  const shown = endpoints.length <= MAX_SHOWN ? endpoints : endpoints.toSorted(byNeed).slice(0, MAX_SHOWN)
+  const shown = endpoints.toSorted(byNeed).slice(0, MAX_SHOWN)
   return [
     sample('endpoints', endpoints.length - evicted, 'serving'),
     sample('endpoints', evicted, 'evicted'),
@@ -89,26 +89,18 @@ function byNeed(a: EndpointState, b: EndpointState): number {
 /** As the client libraries of Prometheus name them. */
 function sampleProcess(): Sample[] {
   const { user, system } = process.cpuUsage()
-  const openFiles = countOpenFiles()
   return [
     sample('processCpu', (user + system) / 1_000_000),
     sample('processMemory', process.memoryUsage.rss()),
-    ...memoryByKind(readText('/proc/self/status') ?? '').map(([kind, bytes]) =>
-      sample('processMemoryByKind', bytes, kind),
-    ),
+    ...memoryByKind(readText('/proc/self/status')).map(([kind, bytes]) => sample('processMemoryByKind', bytes, kind)),
     sample('processStart', performance.timeOrigin / 1000),
-    ...(openFiles === undefined ? [] : [sample('processOpenFiles', openFiles)]),
-    ...(MAX_FILES === undefined ? [] : [sample('processMaxFiles', MAX_FILES)]),
+    ...sampleIfKnown('processOpenFiles', countOpenFiles()),
+    ...sampleIfKnown('processMaxFiles', MAX_FILES),
   ]
 }
 
 /** Undefined where the system does not provide it, or there is no limit. */
-const MAX_FILES = readFileLimit()
-
-function readFileLimit(): number | undefined {
-  const limit = /^Max open files\s+(\d+)/m.exec(readText('/proc/self/limits') ?? '')?.[1]
-  return limit === undefined ? undefined : Number(limit)
-}
+const MAX_FILES = numberIn('/proc/self', 'limits', /^Max open files\s+(\d+)/m)
 
 const CGROUP = cgroupFolder()
 
@@ -116,21 +108,25 @@ const CGROUP = cgroupFolder()
 export function sampleCgroup(folder = CGROUP): Sample[] {
   const { memoryBytes, memoryLimitBytes, cpuLimit, throttledSeconds } = readCgroup(folder)
   return [
-    ...(memoryBytes === undefined ? [] : [sample('cgroupMemory', memoryBytes)]),
-    ...(memoryLimitBytes === undefined ? [] : [sample('cgroupMemoryLimit', memoryLimitBytes)]),
-    ...(cpuLimit === undefined ? [] : [sample('cgroupCpuLimit', cpuLimit)]),
-    ...(throttledSeconds === undefined ? [] : [sample('cgroupThrottled', throttledSeconds)]),
+    ...sampleIfKnown('cgroupMemory', memoryBytes),
+    ...sampleIfKnown('cgroupMemoryLimit', memoryLimitBytes),
+    ...sampleIfKnown('cgroupCpuLimit', cpuLimit),
+    ...sampleIfKnown('cgroupThrottled', throttledSeconds),
   ]
 }
 
-/** @returns undefined where the system does not provide it */
-function countOpenFiles(): number | undefined {
+/** @param folder for tests @returns undefined where the system does not provide it */
+export function countOpenFiles(folder = '/proc/self/fd'): number | undefined {
   try {
     // The list contains the descriptor that reads it.
-    return readdirSync('/proc/self/fd').length - 1
+    return readdirSync(folder).length - 1
   } catch {
     return undefined
   }
+}
+
+function sampleIfKnown(metric: MetricId, value: number | undefined): Sample[] {
+  return value === undefined ? [] : [sample(metric, value)]
 }
 
 function sample(metric: MetricId, value: number, ...values: string[]): Sample {

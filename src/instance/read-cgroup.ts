@@ -17,8 +17,8 @@ const MICROSECONDS = 1_000_000
 export function readCgroup(folder: string): Cgroup {
   const memoryBytes = numberIn(folder, 'memory.current', /^(\d+)/)
   const memoryLimitBytes = numberIn(folder, 'memory.max', /^(\d+)/)
-  const quota = numberIn(folder, 'cpu.max', /^(\d+) \d+/)
-  const period = numberIn(folder, 'cpu.max', /^\d+ (\d+)/)
+  const quota = numberIn(folder, 'cpu.max', /^(\d+)/)
+  const period = numberIn(folder, 'cpu.max', / (\d+)/)
   const throttled = numberIn(folder, 'cpu.stat', /^throttled_usec (\d+)/m)
   return {
     ...(memoryBytes !== undefined && { memoryBytes }),
@@ -29,7 +29,7 @@ export function readCgroup(folder: string): Cgroup {
 }
 
 /** The folder of the control group of this process, by version 2 of control groups. A process in a container sees its own group as the root of all. */
-export function cgroupFolder(groups = readText('/proc/self/cgroup') ?? ''): string {
+export function cgroupFolder(groups = readText('/proc/self/cgroup')): string {
   const path = /^0::(.*)$/m.exec(groups)?.[1] ?? '/'
   return join('/sys/fs/cgroup', path)
 }
@@ -45,16 +45,17 @@ export function memoryByKind(status: string): readonly (readonly [kind: string, 
 /** The system can take pages of files back at any time, and of the others only with swap space (proc(5)). */
 const KINDS = { RssAnon: 'anonymous', RssFile: 'file', RssShmem: 'shared', VmSwap: 'swapped' } as const
 
-function numberIn(folder: string, file: string, pattern: RegExp): number | undefined {
-  const found = pattern.exec(readText(join(folder, file)) ?? '')?.[1]
+/** @param pattern its first group is the number @returns undefined where the system does not provide it, or the file has no number there */
+export function numberIn(folder: string, file: string, pattern: RegExp): number | undefined {
+  const found = pattern.exec(readText(join(folder, file)))?.[1]
   return found === undefined ? undefined : Number(found)
 }
 
-/** @returns undefined where the system does not provide it */
-export function readText(path: string): string | undefined {
+/** @returns an empty text where the system does not provide it */
+export function readText(path: string): string {
   try {
     return readFileSync(path, 'utf8')
   } catch {
-    return undefined
+    return ''
   }
 }
