@@ -31,6 +31,10 @@ const HELD_BY_GUARDS = {
   bound: '64 KiB and one event of a stream',
   flood: 'src/protocols/llm/guards/stream/guarded-stream.test.ts',
 }
+const REPEATED = {
+  bound: 'what one event of a stream may have',
+  flood: 'src/protocols/llm/guards/stream/repeated-text.test.ts',
+}
 
 /** `<file below src/> <name>` */
 export const COLLECTIONS: Readonly<Record<string, Filled | PeerFilled>> = {
@@ -92,6 +96,8 @@ export const COLLECTIONS: Readonly<Record<string, Filled | PeerFilled>> = {
     bound: '4,096 blocks',
     flood: 'src/protocols/llm/texts/block-numbers.test.ts',
   },
+  'protocols/llm/guards/stream/repeated-text #parts': REPEATED,
+  'protocols/llm/guards/stream/repeated-text #pieces': REPEATED,
   'protocols/llm/guards/stream/text-sequences stages': 'configuration',
   'protocols/llm/guards/stream/text-sequences #sequences': READ_TOGETHER,
   'protocols/llm/guards/stream/service-stage #open': HELD_BY_GUARDS,

@@ -824,28 +824,7 @@ export const ACCEPTED_GUARDS: readonly Accepted[] = [
             'the same program: stages that have ended ignore another end',
           ] as const,
       ),
-      [
-        'guarded-block',
-        'const block = new GuardedBlock(kind, { ...this.#options, isRepeated: false })',
-        'false',
-        'true',
-        'only memory: nobody asks for this text again',
-      ],
       ['guarded-block', 'lastEvent = 0', '0', '(0 + 1)', 'never used: it is set with the first text'],
-      [
-        'guarded-block',
-        'if (this.#options.isRepeated) this.#output += text',
-        'this.#options.isRepeated',
-        'true',
-        'only memory: nobody asks for a text again',
-      ],
-      [
-        'guarded-block',
-        'if (this.#options.isRepeated) this.#input += piece.original',
-        'this.#options.isRepeated',
-        'true',
-        'only memory: nobody asks for a text again',
-      ],
     ] as const
   ).map(([file, line, original, replacement, reason]) => ({
     file: `${GUARDS}/stream/${file}.ts`,

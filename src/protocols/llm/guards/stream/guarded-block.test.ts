@@ -2,11 +2,13 @@ import { expect, test } from 'vitest'
 import { runAtOnce, type Steps } from '#base/in-slices.ts'
 import { type Refusal, reject } from '#exchange/outcome.ts'
 import { Head } from '#net/http/head.ts'
+import { roomFor } from '#net/testing/room-for.ts'
 import { exchangeWith } from '#policies/shared/testing.ts'
 import type { Guard, RegexGuard, ServiceGuard } from '../guard.ts'
 import { compileRules } from '../rules/compile-rules.ts'
 import type { ServiceVerdict } from '../services/service.ts'
 import { type BlockKind, GuardedBlock, type StreamPiece } from './guarded-block.ts'
+import { RepeatMemory } from './repeated-text.ts'
 import { SequencedText } from './text-sequences.ts'
 
 const refusal = reject('prompt-guard-rejected', { status: 403, body: 'no' })
@@ -55,7 +57,7 @@ function blockOf(guards: readonly Guard[], kind: Partial<BlockKind> = {}, isRepe
       progressed: () => {},
       later: (work) => void later.push(work),
       noted: (_, verdict) => void noted.push(verdict),
-      isRepeated,
+      repeats: isRepeated ? new RepeatMemory(roomFor(100_000).claim, 100_000) : undefined,
     },
   )
   const piece = (original: string): StreamPiece => ({ original, released: undefined })

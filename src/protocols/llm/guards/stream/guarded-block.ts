@@ -7,6 +7,7 @@ import { type ArgumentChecks, type ArgumentPiece, ArgumentsStage } from './argum
 import { PartedStage, type WorkQueue } from './parted-stage.ts'
 import { RegexChecks } from './regex-checks.ts'
 import { RegexStage, type RuleObserver } from './regex-stage.ts'
+import { RepeatedText, type RepeatMemory } from './repeated-text.ts'
 import { ServiceChecks } from './service-checks.ts'
 import { ServiceStage } from './service-stage.ts'
 import type { SequencedText } from './text-sequences.ts'
@@ -27,8 +28,8 @@ export interface BlockOptions extends RuleObserver, WorkQueue {
   readonly signal: AbortSignal
   /** A service has let text pass. */
   readonly progressed: () => void
-  /** The output is repeated later, so that it must be kept. */
-  readonly isRepeated: boolean
+  /** For texts, because later events repeat them. */
+  readonly repeats: RepeatMemory | undefined
 }
 
 /** How the texts of a block are to be read. */
@@ -64,8 +65,7 @@ export class GuardedBlock implements TextOutput<StreamPiece>, WorkQueue {
   #arguments: readonly ArgumentsStage<StreamPiece>[] = []
   /** Of the text that is pushed. */
   #rest: Steps<void> | undefined
-  #input = ''
-  #output = ''
+  readonly #repeated: RepeatedText | undefined
   #tail = ''
   /** The event with its last text. */
   lastEvent = 0
@@ -78,7 +78,8 @@ export class GuardedBlock implements TextOutput<StreamPiece>, WorkQueue {
     this.#options = options
     this.#kind = kind
     if (kind.text !== undefined) kind.text.block = this
-    if (begun !== undefined) this.#input = begun.#input
+    const { repeats } = options
+    this.#repeated = begun === undefined ? repeats && new RepeatedText(repeats) : begun.#repeated
     if (begun === undefined || begun.isOver) this.#begin(begun)
     else this.#waitFor(begun)
   }
@@ -98,7 +99,6 @@ export class GuardedBlock implements TextOutput<StreamPiece>, WorkQueue {
   }
 
   #begin(begun: GuardedBlock | undefined): void {
-    if (begun !== undefined) this.#output = begun.#output
     this.#first = this.#connect(begun)
   }
 
@@ -122,7 +122,7 @@ export class GuardedBlock implements TextOutput<StreamPiece>, WorkQueue {
   /** A text has passed. */
   text(piece: StreamPiece, text: string): void {
     piece.released = text
-    if (this.#options.isRepeated) this.#output += text
+    this.#repeated?.pass(piece.original, text)
     this.#keepTail(text)
   }
 
@@ -131,7 +131,7 @@ export class GuardedBlock implements TextOutput<StreamPiece>, WorkQueue {
     this.#isOver = true
     this.#first = undefined
     this.#services = []
-    if (this.#repeats !== undefined) for (const piece of this.#repeats) piece.released = this.#output
+    for (const piece of this.#repeats ?? []) piece.released = this.#outputFor(piece)
     this.#next?.()
     this.#next = undefined
   }
@@ -168,6 +168,11 @@ export class GuardedBlock implements TextOutput<StreamPiece>, WorkQueue {
     return this.#isOver && !this.isJson ? this.#tail.slice(-TAIL_LENGTH) : ''
   }
 
+  /** Nobody knows whether a text repeats it. */
+  get isForgotten(): boolean {
+    return this.#repeated?.isForgotten === true
+  }
+
   /** A verdict or a pause will release text. */
   get isAsking(): boolean {
     return this.#services.some(({ isAsking }) => isAsking)
@@ -185,7 +190,7 @@ export class GuardedBlock implements TextOutput<StreamPiece>, WorkQueue {
 
   /** @returns the rest of the work for a long text */
   push(piece: StreamPiece): Steps<void> | undefined {
-    if (this.#options.isRepeated) this.#input += piece.original
+    this.#repeated?.receive(piece.original)
     if (this.#early === undefined) return this.#check(piece)
     this.#early.push(piece)
     return undefined
@@ -200,7 +205,7 @@ export class GuardedBlock implements TextOutput<StreamPiece>, WorkQueue {
 
   /** All text of the block once more, which gets the same masks; or all of it at once. */
   repeat(piece: StreamPiece): Steps<void> | undefined {
-    const rest = !this.#isFinished && this.#input === '' ? this.push(piece) : undefined
+    const rest = !this.#isFinished && this.#repeated?.isEmpty !== false ? this.push(piece) : undefined
     return rest === undefined ? this.#repeatFinished(piece) : this.#repeatAfter(rest, piece)
   }
 
@@ -212,13 +217,17 @@ export class GuardedBlock implements TextOutput<StreamPiece>, WorkQueue {
 
   #repeatFinished(piece: StreamPiece): Steps<void> | undefined {
     this.end()
-    if (piece.original !== this.#input) return this.#checkAlone(piece)
-    if (this.#isOver) piece.released = this.#output
+    if (this.#repeated?.isRepeatedBy(piece.original) !== true) return this.#checkAlone(piece)
+    if (this.#isOver) piece.released = this.#outputFor(piece)
     else {
       this.#repeats ??= []
       this.#repeats.push(piece)
     }
     return undefined
+  }
+
+  #outputFor({ original }: StreamPiece): string {
+    return this.#repeated?.outputFor(original) ?? original
   }
 
   /** No text follows. */
@@ -231,7 +240,7 @@ export class GuardedBlock implements TextOutput<StreamPiece>, WorkQueue {
   /** A text that is not what came before. */
   *#checkAlone(piece: StreamPiece): Steps<void> {
     const kind = { ...this.#kind, text: undefined, begun: undefined }
-    const block = new GuardedBlock(kind, { ...this.#options, isRepeated: false })
+    const block = new GuardedBlock(kind, { ...this.#options, repeats: undefined })
     const rest = block.push(piece)
     if (rest !== undefined) yield* rest
     block.end()

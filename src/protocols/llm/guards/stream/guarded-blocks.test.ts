@@ -1,8 +1,10 @@
 import { expect, test } from 'vitest'
 import { Head } from '#net/http/head.ts'
+import { roomFor } from '#net/testing/room-for.ts'
 import { exchangeWith } from '#policies/shared/testing.ts'
 import type { EventText } from '../../texts/body-texts.ts'
 import { GuardedBlocks } from './guarded-blocks.ts'
+import { RepeatMemory } from './repeated-text.ts'
 
 test('texts that have ended cost nothing when later ones end', () => {
   const exchange = exchangeWith()
@@ -15,7 +17,7 @@ test('texts that have ended cost nothing when later ones end', () => {
     progressed() {},
     later() {},
     noted() {},
-    isRepeated: true,
+    repeats: new RepeatMemory(roomFor(0).claim, 0),
   })
   const place = { path: '', start: 0, end: 0, form: 'string', canChange: true } as const
   const textOf = (block: string): EventText => ({

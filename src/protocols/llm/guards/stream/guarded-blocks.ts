@@ -100,7 +100,7 @@ export class GuardedBlocks {
     this.#open.delete(key)
     if (sequenced !== undefined) this.#remember(block)
     // Only the responses API repeats texts of blocks that have ended.
-    if (sequenced === undefined || !this.#options.isRepeated) this.#remove(key)
+    if (sequenced === undefined || this.#options.repeats === undefined) this.#remove(key)
   }
 
   /** The stream is over. */

@@ -696,3 +696,22 @@ test('open texts count no more when the provider has ended them', () => {
   expect(held()).toBe(0)
   expect(out.text).toContain('"finish_reason":"tool_calls"')
 })
+
+test.each([
+  ['more than an event may have', 4_000_000],
+  ['more than there is memory for', 20_000],
+])('a stream with %s in texts that may be repeated passes, until one is repeated', (_, memoryBytes) => {
+  const { out, told, send } = sinkWith([SECRET], memoryBytes, 'Responses')
+  const delta = (text: string, item: number) =>
+    typed('response.output_text.delta', { output_index: item, content_index: 0, delta: text })
+  const done = (text: string, item: number) =>
+    typed('response.output_text.done', { output_index: item, content_index: 0, text })
+  send(delta('short', 0) + done('short', 0))
+  const long = 'word '.repeat(200)
+  for (let count = 0; count < 150; count++) send(delta(long, 1))
+  const passed = delta('short', 0) + done('short', 0) + delta(long, 1).repeat(150)
+  expect(out.text).toBe(passed)
+  send(done(long, 1))
+  expect(out.text.slice(passed.length)).toMatch(/^event: error\n.*prompt guard failed.*\n\n$/)
+  expect(told[1]).toMatchObject({ detail: expect.stringContaining('too long to be kept') })
+})

@@ -21,6 +21,7 @@ import { GuardedBlocks, WORK_PER_END } from './guarded-blocks.ts'
 import type { GuardingOptions } from './guarded-stream-options.ts'
 import { type EventPiece, type GuardedEvent, wholeEvent } from './held-event.ts'
 import { PacedInput } from './paced-input.ts'
+import { RepeatMemory } from './repeated-text.ts'
 import { RuleRecord } from './rule-record.ts'
 
 /** The provider's response has ended, with these trailers or with an abort. */
@@ -42,6 +43,8 @@ const ALL: readonly string[] = ['*']
 const STREAM_OVER = 'the stream is over'
 
 const NO_MEMORY = 'there is no memory for the stream'
+
+const FORGOTTEN = 'a text comes again that was too long to be kept'
 
 const NO_PIECES: readonly EventPiece[] = []
 
@@ -102,7 +105,8 @@ export class GuardingStreamSink extends HoldingSink {
       },
       later: (work) => this.#later.push(work),
       noted: (...found) => this.#rules.note(...found),
-      isRepeated: format === 'Responses',
+      // No event repeats more than there is room for in one.
+      repeats: format === 'Responses' ? new RepeatMemory(claim, maxEventBytes) : undefined,
     })
     exchange.context.whenOver(() => this.#stop())
   }
@@ -319,6 +323,7 @@ export class GuardingStreamSink extends HoldingSink {
     if (original !== '' && !this.#blocks.enter(block, about.kind)) {
       return void this.#fail('too many texts are read together')
     }
+    if (about.kind === 'whole' && block.isForgotten) return void this.#fail(FORGOTTEN)
     const piece: EventPiece = { original, released: undefined, start, end, block }
     if (this.#pieces === undefined) this.#pieces = [piece]
     else this.#pieces.push(piece)

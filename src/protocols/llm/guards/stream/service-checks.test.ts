@@ -59,7 +59,7 @@ async function inStream(
       progressed() {},
       later: (work) => void later.push(work),
       noted() {},
-      isRepeated: false,
+      repeats: undefined,
     },
   )
   const held = pieces.map((original): StreamPiece => ({ original, released: undefined }))
