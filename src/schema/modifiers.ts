@@ -1,10 +1,10 @@
 import type { Static, TOptional, TSchema } from 'typebox'
 import type { Meanings } from '#base/products.ts'
 import { annotate, asOptional } from './build.ts'
-import { nodeOf } from './node.ts'
+import { nodeOf, type SchemaNode } from './node.ts'
 
 /** A text that must never appear in output. */
-export function secret<S extends TSchema>(schema: S, part: 'whole' | 'after-colon' = 'whole'): S {
+export function secret<S extends TSchema>(schema: S, part: NonNullable<SchemaNode['secret']> = 'whole'): S {
   return annotate(schema, { secret: part })
 }
 

@@ -95,8 +95,11 @@ export interface SchemaNode {
    * undefined: this one is none.
    */
   readonly ownBackend?: OwnBackend
-  /** A secret, which no output may contain; `after-colon`: only the part after the colon of `user:password`. */
-  readonly secret?: 'whole' | 'after-colon'
+  /**
+   * A secret, which no output may contain; `after-colon`: only the part after the colon of `user:password`; `key-set`: a key set, which is
+   * one only with private keys.
+   */
+  readonly secret?: 'whole' | 'after-colon' | 'key-set'
   /** What to write instead of unknown field names or values (`base/products.ts`). */
   readonly meanings?: Meanings
   /** Only objects in local files may have the field. */

@@ -61,7 +61,7 @@ function hide(node: SchemaNode, value: unknown, instead: string): unknown {
 
 /** In a htpasswd line, the user name is kept. */
 function hidden(mark: NonNullable<SchemaNode['secret']>, value: unknown, instead: string): string {
-  if (mark === 'whole' || typeof value !== 'string') return instead
+  if (mark !== 'after-colon' || typeof value !== 'string') return instead
   const colon = value.indexOf(':')
   return colon < 0 ? instead : `${value.slice(0, colon)}:${instead}`
 }

@@ -1,6 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
 import { findingLines } from '#cli/finding-lines.ts'
+import { advise } from '#cli/lint/advise.ts'
 import { loadPlan } from '#cli/load-plan.ts'
 import { FileStore } from '#store/files.ts'
 import { verifies } from '#test/support/verifies.ts'
@@ -11,7 +12,8 @@ const GOLDEN = 'test/cases/lint/ten-mistakes.txt'
 
 function linted(file = FILE, advice = false) {
   const store = new FileStore([file])
-  return findingLines(store, loadPlan(store).findings, { advice })
+  const { items, findings } = loadPlan(store)
+  return findingLines(store, [...findings, ...(advice ? advise(items, store.list()) : [])], { advice })
 }
 
 verifies('scalar/cel-expression-language', 'ten mistakes, as `gatewright lint` prints them', () => {
@@ -32,12 +34,14 @@ test('each has its file, line and column, and shows the expression with a caret 
   }
 })
 
-test('rules that a caller can flip, as `gatewright lint -v` prints them', () => {
-  const file = 'test/cases/lint/client-fields.yaml'
+test.each([
+  ['rules that a caller can flip', 'test/cases/lint/client-fields.yaml', 2],
+  ['credentials in objects', 'test/cases/lint/credentials.yaml', 3],
+])('%s, as `gatewright lint -v` prints them', (_, file, number) => {
   const golden = file.replace('.yaml', '.txt')
   expect(linted(file).lines).toEqual([])
   const { lines, errors, warnings, advised } = linted(file, true)
-  expect([errors, warnings, advised]).toEqual([0, 0, 2])
+  expect([errors, warnings, advised]).toEqual([0, 0, number])
   const text = `${lines.join('\n')}\n`
   if (isUpdate) writeFileSync(golden, text)
   expect(text).toBe(readFileSync(golden, 'utf8'))

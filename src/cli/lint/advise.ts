@@ -7,6 +7,7 @@ import { openBesideProtected } from '#engine/plan/open-beside-protected.ts'
 import { plainCredentials } from '#engine/plan/plain-credentials.ts'
 import { PlanIndex } from '#engine/plan/plan-index.ts'
 import type { PlanItem } from '#plan/item.ts'
+import { hasPrivateKey } from '#policies/shared/authentication/read-key-set.ts'
 import { walk } from '#schema/index.ts'
 
 /** Advice that looks at all objects together, so that only `lint -v` gives it, and no gateway that serves. */
@@ -30,8 +31,11 @@ function adviseOnFields(object: ApiObject): readonly Finding[] {
   const { origin } = object
   return [...walk(info.schema, object)].flatMap(({ node, value, path }): readonly Finding[] => {
     if (node.secret !== undefined && typeof value === 'string') {
+      if (node.secret === 'key-set' && !hasPrivateKey(value)) return []
       const message =
-        'the credential is in the object itself, and everybody who can read the object can read it; put it into a Secret'
+        node.secret === 'key-set'
+          ? 'has a private key, and everybody who can read the object can read it; write only its public part'
+          : 'the credential is in the object itself, and everybody who can read the object can read it; put it into a Secret'
       return [{ origin, path, code: 'credential-in-object', message, severity: 'advice' as const }]
     }
     if (node.replacedBy === undefined) return []

@@ -31,7 +31,7 @@ export const jwks = exactlyOne(
   ['remote', 'inline'],
   object({
     remote: optional(remoteJwks, 'Fetch the key set from a server.'),
-    inline: optional(secret(text({ min: 2, max: 65_536 })), 'Inline JSON Web Key Set, as JSON text.'),
+    inline: optional(secret(text({ min: 2, max: 65_536 }), 'key-set'), 'Inline JSON Web Key Set, as JSON text.'),
   }),
 )
 

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { importKey } from '#test/support/import-key.ts'
 import { createSigningKey, type KeyKind } from '#test/support/token-issuer.ts'
-import { readKeySet } from './read-key-set.ts'
+import { hasPrivateKey, readKeySet } from './read-key-set.ts'
 
 const { jwk } = createSigningKey('P-256', 'k')
 const setOf = (count: number) =>
@@ -11,6 +11,16 @@ test('a set has at most a thousand keys', () => {
   expect(readKeySet(setOf(1000), importKey)).toMatchObject({ faults: [] })
   expect(readKeySet(setOf(1000), importKey).keys.size).toBe(1000)
   expect(readKeySet(setOf(1001), importKey)).toEqual({ keys: new Map(), faults: ['has more than 1000 keys'] })
+})
+
+test.each([
+  ['the public part of a key', { keys: [jwk] }, false],
+  ['a private key behind a public one', { keys: [jwk, { ...jwk, d: 'x' }] }, true],
+  ['a symmetric key', { keys: [{ kty: 'oct', k: 'x' }] }, true],
+  ['no object', { keys: [null] }, false],
+  ['no keys', {}, false],
+])('whether a set with %s has a private key', (_, set, expected) => {
+  expect(hasPrivateKey(JSON.stringify(set))).toBe(expected)
 })
 
 test.each([

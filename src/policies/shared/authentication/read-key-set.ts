@@ -51,6 +51,12 @@ export function readKeySet(text: string, importKey: ImportKey): KeySet {
   return { keys, faults }
 }
 
+/** Whether a key of a set has members that only its owner may know (RFC 7518, 6). */
+export function hasPrivateKey(text: string): boolean {
+  const members = membersOf(text)
+  return typeof members !== 'string' && members.some((jwk) => isObject(jwk) && ('d' in jwk || 'k' in jwk))
+}
+
 /** @returns why the key is not used */
 function addKey(keys: Map<string, TokenKey[]>, key: NamedKey): string | undefined {
   const same = keys.get(key.kid)
