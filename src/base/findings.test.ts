@@ -122,6 +122,7 @@ test('codes are API: none is renamed or removed by accident, and each has one ki
     'listener-set-not-allowed',
     'llm-path-not-completions',
     'match-impossible',
+    'mcp-name-unknown',
     'mcp-service-named',
     'mirror-guarded',
     'model-unfit',

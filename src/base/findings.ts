@@ -94,6 +94,8 @@ export const FINDINGS = {
       'rule-on-client-field': 'A client can change the result of the rule by repeating a header.',
       'rule-hides-kind':
         'A rule for MCP tools, prompts, resources or tasks fails for items of other kinds, and hides them.',
+      'mcp-name-unknown':
+        'A rule compares the target of an MCP item with one that does not exist, or its name with one that only clients use.',
     },
   },
   // Only the broken reference itself is reported, not its consequences elsewhere.

@@ -3,6 +3,7 @@ import { type Budget, chargeTo, evaluateWithin, limitOrThrow, WHOLE_BUDGET } fro
 import { assignAll, Substitution } from './checker/assignability.ts'
 import { check } from './checker/check.ts'
 import type { Checked } from './checker/check-state.ts'
+import { comparedTexts } from './compared-texts.ts'
 import { type CompiledExpression, compileChecked } from './compiler/compile.ts'
 import { FailureTrail } from './compiler/failure-trail.ts'
 import type { Frame } from './compiler/node.ts'
@@ -73,6 +74,8 @@ export interface Compiled<C> {
   readonly readsPath: (path: string) => boolean
   /** See `written-names.ts`. */
   readonly writtenNames: () => ReadonlySet<string>
+  /** The constant texts with which it compares the whole variable `path`. */
+  readonly comparedTexts: (path: string) => readonly string[]
   /** The results that an evaluation may have if some variables are known to be present or absent. */
   readonly possibleResults: (presence: Presence) => PossibleResults
 }
@@ -98,6 +101,10 @@ export function compile<C>(source: string, environment: Environment<C>, options:
     mismatch: (path, wanted, except) => firstMismatch(findMismatches(expr, checked, path, wanted), except, source),
     readsPath: (path) => readsPath(expr, checked, path),
     writtenNames: () => writtenNames(expr, checked),
+    comparedTexts: (path) =>
+      comparedTexts(expr, checked).flatMap(({ variable, constant, part }) =>
+        variable.path === path && part === 'whole' ? [constant.value] : [],
+      ),
     possibleResults: (presence) => possibleResults(expr, checked, presence),
   }
   if (problems.hasErrors && options.lenient !== true) return { problems: problems.problems, ...reads }
@@ -130,6 +137,7 @@ const NOTHING_READ: Omit<Compiled<never>, 'program' | 'problems'> = {
   membersRead: () => new Set<string>(),
   readsPath: () => false,
   writtenNames: () => new Set<string>(),
+  comparedTexts: () => [],
   mismatch: () => undefined,
   possibleResults: () => NO_RESULT,
 }

@@ -159,6 +159,10 @@ class CelExpression implements Expression {
     return compile(this.source, environmentOf(this.#environment)).writtenNames()
   }
 
+  comparedTexts(path: string): readonly string[] {
+    return compile(this.source, environmentOf(this.#environment)).comparedTexts(path)
+  }
+
   safePart(): string | undefined {
     const { canFail, source } = this.#program
     if (canFail === undefined) return undefined
@@ -338,6 +342,7 @@ function brokenExpression(source: string, where: string): Expression {
     verdict: () => undefined,
     readsPath: () => false,
     writtenNames: () => new Set(),
+    comparedTexts: () => [],
     text: () => undefined,
     keyText: () => undefined,
     scalarKey: () => undefined,

@@ -45,6 +45,8 @@ export interface Expression {
   readsPath(path: string): boolean
   /** The names in data, such as those below `mcp.tool.arguments`, that the expression contains (`cel/written-names.ts`). Compiles again. */
   writtenNames(): ReadonlySet<string>
+  /** The constant texts with which it compares the variable `path`. Compiles again. */
+  comparedTexts(path: string): readonly string[]
   /** The expression does not compile, so every evaluation fails. The problem has been reported. */
   readonly broken: boolean
   /** The result, if it is a text that does not depend on the exchange. */

@@ -132,6 +132,7 @@ function expressionOf(source: string, result: string | number | undefined): Expr
     evasion: () => undefined,
     readsPath: () => false,
     writtenNames: () => new Set(),
+    comparedTexts: () => [],
     verdict: () => undefined,
     possibleResults: () => ({ true: false, false: true, absent: false }),
     isTrue: () => false,

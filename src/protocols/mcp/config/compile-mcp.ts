@@ -2,6 +2,7 @@ import { auth } from '#policies/backend/auth/index.ts'
 import { health } from '#policies/backend/health/index.ts'
 import type { CompileContext } from '#policies/policy.ts'
 import type { BackendSettings, ProtocolBackend } from '../../backend-protocol.ts'
+import { compileMcpPolicy } from './compile-policy.ts'
 import type { McpPlan, McpTargetPlan, ToolPinning } from './mcp-plan.ts'
 import { mcp } from './policy.ts'
 import type { ResolvedMcpBackend, ResolvedMcpTarget } from './resolved-backend.ts'
@@ -23,7 +24,11 @@ export function compileMcp(
     failureMode: spec.failureMode ?? 'FailClosed',
     pinning: compilePinning(spec),
     // Rules of every level apply (decision A-21).
-    ...mcp.compile(settings.everyOf(mcp), context),
+    ...compileMcpPolicy(
+      settings.everyOf(mcp),
+      context,
+      targets.map(({ name }) => name),
+    ),
   }
 }
 

@@ -6,6 +6,7 @@ import type { CompileContext, PolicySource } from '#policies/policy.ts'
 import type { McpAuthorization } from './authorization.ts'
 import { compileAuthentication, type McpAuthentication } from './compile-authentication.ts'
 import { findHidingRules, type McpRule } from './hidden-kinds.ts'
+import { findMisnamed } from './misnamed-items.ts'
 import type { BackendMcpSpec } from './policy-schema.ts'
 
 /** `backend.mcp` of all levels combined and prepared. */
@@ -15,14 +16,18 @@ export interface McpSettings {
   readonly authentication: McpAuthentication | undefined
 }
 
-/** @param sources of every level that applies, in order of precedence */
+/**
+ * @param sources of every level that applies, in order of precedence
+ * @param targets of the backend
+ */
 export function compileMcpPolicy(
   sources: readonly PolicySource<BackendMcpSpec>[],
   context: CompileContext,
+  targets: readonly string[] = [],
 ): McpSettings {
   const source = sources.find(({ spec }) => spec.authentication !== undefined)
   return {
-    authorization: compileAuthorization(sources, context),
+    authorization: compileAuthorization(sources, context, targets),
     authentication: source && compileAuthentication(source, source.spec.authentication!, context),
   }
 }
@@ -30,6 +35,7 @@ export function compileMcpPolicy(
 function compileAuthorization(
   policies: readonly PolicySource<BackendMcpSpec>[],
   context: CompileContext,
+  targets: readonly string[],
 ): McpAuthorization {
   const rules: Rule[] = []
   for (const source of policies) {
@@ -45,6 +51,10 @@ function compileAuthorization(
     })
   }
   for (const { rule, problem } of findHidingRules(rules)) context.report(rule.source, rule.path, problem)
+  for (const { expression, source, path } of rules) {
+    const misnamed = findMisnamed(expression, targets)
+    if (misnamed !== undefined) context.report(source, path, misnamed)
+  }
   const ofAction = (wanted: McpRule['action']) =>
     rules.filter(({ action }) => action === wanted).map(({ expression }) => expression)
   const broken = rules.some(({ expression }) => expression.broken)

@@ -11,7 +11,7 @@ function hiding(...rules: readonly string[]): string[] {
   })
   return findHidingRules(compiled).map(({ rule, problem }) => {
     expect([problem.code, problem.severity]).toEqual(['rule-hides-kind', 'advice'])
-    return `${rule.action} ${/hides all ([^:]+):/.exec(problem.message)?.[1]}`
+    return `${rule.action} ${/hides? all ([^:]+):/.exec(problem.message)?.[1]}`
   })
 }
 
@@ -58,10 +58,7 @@ test.each<[expression: string, hides: string | undefined]>([
 
 test.each<[rules: readonly string[], found: readonly string[]]>([
   [['Allow mcp.tool.name != "x"'], ['Allow prompts, resources and tasks']],
-  [
-    ['Allow mcp.tool.name == "x"', 'Allow mcp.tool.name == "y"'],
-    ['Allow prompts, resources and tasks', 'Allow prompts, resources and tasks'],
-  ],
+  [['Allow mcp.tool.name == "x"', 'Allow mcp.tool.name == "y"'], ['Allow prompts, resources and tasks']],
   // Rules for other kinds, or for all, stand beside it.
   [['Allow mcp.tool.name == "x"', 'Allow mcp.prompt.name == "y"'], []],
   [['Allow mcp.tool.name == "x"', 'Allow has(mcp.resource)'], []],
@@ -101,4 +98,25 @@ test('the message has both ways of writing the rule', () => {
     'this Allow rule hides all tools, prompts, resources and tasks: it reads mcp.tool and mcp.prompt, which other items do not have, and fails for them; ' +
       'guard each of them with has()',
   )
+})
+
+test('of several Allow rules, the first one is reported, and a rule to add', () => {
+  const rules = ['mcp.tool.name == "x"', 'mcp.tool.name == "y"'].map((text): McpRule => {
+    return { action: 'Allow', expression: compileExpression(text, 'mcp', () => {}, { use: 'condition' }) }
+  })
+  const [hiding, ...others] = findHidingRules(rules)
+  expect(others).toEqual([])
+  expect(hiding).toMatchObject({
+    rule: rules[0],
+    problem: {
+      message:
+        'these Allow rules hide all prompts, resources and tasks: this one reads mcp.tool, which other items do not have, and fails for them; ' +
+        'add the rule !has(mcp.tool.name) to restrict only tools, or write has(mcp.tool.name) && mcp.tool.name == "x" to hide the rest',
+    },
+  })
+  // With the rule that is to be added, and with the other one, there is nothing to report.
+  const added = ['!has(mcp.tool.name)', 'has(mcp.tool.name) && mcp.tool.name == "x"'].map((text): McpRule => {
+    return { action: 'Allow', expression: compileExpression(text, 'mcp', () => {}, { use: 'condition' }) }
+  })
+  for (const rule of added) expect(findHidingRules([...rules, rule])).toEqual([])
 })

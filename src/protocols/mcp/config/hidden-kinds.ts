@@ -33,7 +33,9 @@ export function findHidingRules<Rule extends McpRule>(rules: readonly Rule[]): r
   for (const { rule, failing } of judged) {
     if (rule.action === 'Deny' || (rule.action === 'Allow' && allowed.length > 1)) continue
     const hidden = failing.filter((kind) => !isIntended(kind))
-    if (hidden.length > 0) hiding.push({ rule, problem: problemOf(rule, hidden) })
+    // Of several Allow rules, the first one is reported for all.
+    if (hidden.length === 0 || (rule.action === 'Allow' && hiding.some((one) => one.rule.action === 'Allow'))) continue
+    hiding.push({ rule, problem: problemOf(rule, hidden, rule.action === 'Allow' && allow.length > 1) })
   }
   return hiding
 }
@@ -66,23 +68,30 @@ function presence(path: string, kind: ItemKind): boolean | undefined {
   return other === undefined ? undefined : other === kind
 }
 
-function problemOf({ action, expression }: McpRule, hidden: readonly ItemKind[]): Omit<ConfigProblem, 'path'> {
+function problemOf(
+  { action, expression }: McpRule,
+  hidden: readonly ItemKind[],
+  isOneOfSeveral: boolean,
+): Omit<ConfigProblem, 'path'> {
   const read = KINDS.filter((kind) => membersRead(expression, kind).length > 0)
-  const what = `this ${action} rule hides all ${listOf(hidden.map((kind) => `${kind}s`))}: it reads ${listOf(read.map((kind) => `mcp.${kind}`))}`
+  const rules = isOneOfSeveral ? `these ${action} rules hide` : `this ${action} rule hides`
+  const kinds = listOf(read.map((kind) => `mcp.${kind}`))
+  const why = isOneOfSeveral ? `this one reads ${kinds}` : `it reads ${kinds}`
   return {
     code: 'rule-hides-kind',
     severity: 'advice',
-    message: `${what}, which other items do not have, and fails for them; ${insteadOf(expression, read)}`,
+    message: `${rules} all ${listOf(hidden.map((kind) => `${kind}s`))}: ${why}, which other items do not have, and fails for them; ${insteadOf(expression, read, isOneOfSeveral)}`,
   }
 }
 
-function insteadOf(expression: Expression, read: readonly ItemKind[]): string {
+function insteadOf(expression: Expression, read: readonly ItemKind[], isOneOfSeveral: boolean): string {
   const { source } = expression
   const [kind] = read
   const member = kind === undefined ? undefined : membersRead(expression, kind)[0]
   if (read.length > 1 || member === undefined) return 'guard each of them with has()'
   const rule = /\|\||&&|\?/.test(source) ? `(${source})` : source
-  return `write ${rule} || !has(${member}) to restrict only ${kind}s, or has(${member}) && ${rule} to hide the rest`
+  const instead = isOneOfSeveral ? `add the rule !has(${member})` : `write ${rule} || !has(${member})`
+  return `${instead} to restrict only ${kind}s, or ${isOneOfSeveral ? 'write ' : ''}has(${member}) && ${rule} to hide the rest`
 }
 
 function membersRead({ references }: Pick<Expression, 'references'>, kind: ItemKind): string[] {
