@@ -1,7 +1,7 @@
 import { parseArgs } from 'node:util'
 import type { Upstream, UpstreamOptions } from './listen.ts'
 
-/** Runs one example server by itself: `node examples/upstreams/echo.ts --port 9101 --name blue`, until Ctrl-C. */
+/** Runs one example server by itself: `node_modules/.bin/node examples/upstreams/echo.ts --port 9101 --name blue`, until Ctrl-C. */
 export async function runAlone(
   start: (options: UpstreamOptions) => Promise<Upstream>,
   defaults: Required<UpstreamOptions>,

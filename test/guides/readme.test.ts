@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process'
-import { readFileSync } from 'node:fs'
+import { existsSync, globSync, readFileSync } from 'node:fs'
 import { promisify } from 'node:util'
 import { expect, test } from 'vitest'
 import { VARIABLES } from '#api/process-variables.ts'
@@ -11,7 +11,7 @@ test('npm prints no warnings about packages that ask for a newer Node', () => {
 })
 
 test('README lists the environment variables in the words of the help', () => {
-  const rows = [...README.matchAll(/^\| `([A-Z_]+)` \| (.*) \|$/gm)].map(([, name, meaning]) => [name, meaning])
+  const rows = [...README.matchAll(/(?:^|[\s(])([\w./]*node) (\S+\.ts)/gm)].map(([, name, meaning]) => [name, meaning])
   expect(rows).toEqual(Object.entries(VARIABLES).map(([name, { meaning }]) => [name, meaning]))
 })
 
@@ -28,4 +28,14 @@ test('README shows the output of the explanation that it tells to paste', async 
     expect(at, piece).toBeGreaterThanOrEqual(from)
     from = at + piece.length
   }
+})
+
+test('commands to paste run TypeScript with the pinned runtime, and name files that exist', () => {
+  const pages = globSync(['README.md', 'docs/**/*.md', 'examples/**/README.md'])
+  const commands = pages.flatMap((page) => {
+    const found = [...readFileSync(page, 'utf8').matchAll(/(?:^|[\s(])([\w./]*node) (\S+\.ts)/gm)]
+    return found.map(([, runtime, file]) => ({ page, runtime, exists: existsSync(file!) }))
+  })
+  expect(commands.length).toBeGreaterThan(5)
+  for (const command of commands) expect(command).toMatchObject({ runtime: 'node_modules/.bin/node', exists: true })
 })

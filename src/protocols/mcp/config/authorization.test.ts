@@ -12,8 +12,8 @@ type Rule = readonly [action: Action, expression: string]
 const ENDLESS = 'lists.range(100000).exists(x, lists.range(100000).exists(y, mcp.tool.name == "none"))'
 
 function authorizationOf(rules: readonly Rule[]) {
-  const policies = rules.map(([action, expression]) => ({
-    authorization: { action, policy: { matchExpressions: [expression] } },
+  const policies = [...Map.groupBy(rules, ([action]) => action)].map(([action, ofAction]) => ({
+    authorization: { action, policy: { matchExpressions: ofAction.map(([, expression]) => expression) } },
   }))
   return compileTestMcp({ targets: [{ name: 'a' }] }, policies).plan.authorization
 }
@@ -118,9 +118,9 @@ test.each<[rules: readonly Rule[], allowed: boolean]>([
 test('the log says whether a rule denied an item, or a limit ended the evaluation', () => {
   const exchange = exchangeNaming('x')
   const endless = authorizationOf([['Deny', ENDLESS]])
-  expect(denialOf(authorizationOf([]), exchange)).toMatchObject({
+  expect(denialOf(authorizationOf([['Allow', 'false']]), exchange)).toMatchObject({
     code: 'authorization-denied',
-    detail: 'by backend.mcp.authorization',
+    detail: 'no Allow rule matched',
   })
   isAllowed(endless, exchange)
   const { code, detail } = denialOf(endless, exchange)
@@ -224,30 +224,45 @@ test('the log says which Deny rule failed, and why', () => {
   const exchange = exchangeNaming('x')
   exchange.mcp!.toolArguments = { path: ['secret'] }
   const { detail } = denialOf(authorizationOf([['Deny', 'mcp.tool.arguments.path.startsWith("/")']]), exchange)
-  expect(detail).toMatch(/^by backend\.mcp\.authorization: .*matchExpressions\[0\].* failed: /)
+  expect(detail).toMatch(/^Deny rule .*matchExpressions\[0\] of ProxyPolicy .* failed: /)
   expect(detail).not.toContain('secret')
 })
 
 const UNKNOWN = 'the annotations of the tool are not known'
 
-test.each<[rules: readonly Rule[], failed: string | undefined]>([
-  [[['Deny', 'mcp.tool.annotations.destructiveHint']], `matchExpressions\\[0\\] of .* failed: ${UNKNOWN}`],
-  [[['Require', 'mcp.tool.annotations.readOnlyHint']], `failed: ${UNKNOWN}`],
-  [[['Allow', 'mcp.tool.annotations.readOnlyHint']], `failed: ${UNKNOWN}`],
+test.each<[rules: readonly Rule[], detail: string]>([
+  [[['Deny', 'true']], 'Deny rule R0'],
   [
     [
-      ['Require', 'mcp.prompt.name == "x"'],
+      ['Require', 'true'],
+      ['Require', 'mcp.tool.name == "y"'],
+    ],
+    'Require rule R1',
+  ],
+  [[['Require', 'mcp.tool.nam == ']], 'a rule of backend.mcp.authorization does not compile'],
+  [[['Deny', 'mcp.tool.annotations.destructiveHint']], `Deny rule R0 failed: ${UNKNOWN}`],
+  [[['Require', 'mcp.tool.annotations.readOnlyHint']], `Require rule R0 failed: ${UNKNOWN}`],
+  [
+    [
+      ['Allow', 'mcp.prompt.name == "x"'],
       ['Allow', 'mcp.tool.annotations.readOnlyHint'],
     ],
-    `failed: ${UNKNOWN}`,
+    `no Allow rule matched; Allow rule R1 failed: ${UNKNOWN}`,
   ],
-  [[['Require', 'mcp.prompt.name == "x"']], undefined],
-])('the log says which of the rules %j does not know the annotations of a tool', (rules, failed) => {
+  [
+    [
+      ['Require', 'mcp.tool.name == "y"'],
+      ['Allow', 'mcp.tool.annotations.readOnlyHint'],
+    ],
+    'Require rule R0',
+  ],
+  [[['Require', 'mcp.prompt.name == "x"']], 'Require rule R0 failed: no such key: mcp.prompt.name'],
+])('the log says which of the rules %j decided, and why it failed', (rules, expected) => {
   const exchange = exchangeNaming('x')
   exchange.mcp!.toolAnnotations = UNKNOWN_ANNOTATIONS
   const { detail } = denialOf(authorizationOf(rules), exchange)
-  expect(detail).toMatch(new RegExp(`^by backend\\.mcp\\.authorization${failed === undefined ? '' : `: .*${failed}`}`))
-  expect(detail.includes('failed')).toBe(failed !== undefined)
+  const short = detail.replaceAll(/\S+matchExpressions\[(\d)\] of ProxyPolicy \S+(?: \(\S+\))?/g, 'R$1')
+  expect(short.replaceAll(/ \(column.*/gs, '')).toBe(expected)
 })
 
 const ITEMS = {

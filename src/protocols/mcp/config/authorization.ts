@@ -67,14 +67,27 @@ export function denialOf(
   exchange: Exchange,
 ): { readonly code: RejectionCode; readonly detail: string; readonly decidedBy: DecidedBy } {
   const { exceeded } = exchange
-  const { deny, require, allow, decidedBy } = authorization
+  const { decidedBy } = authorization
   if (exceeded !== undefined) return { code: 'authorization-exceeded', detail: exceeded, decidedBy }
-  const denial =
-    deny.find((rule) => denies(authorization, rule, exchange, false)) ??
-    [...require, ...allow].find((rule) => rule.verdict(exchange) === 'unknown')
-  const why = denial?.whyFailed(exchange)
-  const failed = why === undefined ? '' : `: ${denial!.where} failed: ${why}`
-  return { code: 'authorization-denied', detail: `by backend.mcp.authorization${failed}`, decidedBy }
+  return { code: 'authorization-denied', detail: describeDenial(authorization, exchange), decidedBy }
+}
+
+/** The rule, and why its evaluation failed, if it did; of Allow rules, one that reads something unknown may have been meant. */
+function describeDenial(authorization: McpAuthorization, exchange: Exchange): string {
+  const { broken, deny, require, allow } = authorization
+  if (broken) return 'a rule of backend.mcp.authorization does not compile'
+  const describe = (what: string, rule: Expression | undefined) => {
+    const why = rule?.whyFailed(exchange)
+    return why === undefined ? what : `${what} failed: ${why}`
+  }
+  const denying = deny.find((rule) => denies(authorization, rule, exchange, false))
+  if (denying !== undefined) return describe(`Deny rule ${denying.where}`, denying)
+  const missed = require.find((rule) => rule.verdict(exchange) !== true)
+  if (missed !== undefined) return describe(`Require rule ${missed.where}`, missed)
+  const unknown = allow.find((rule) => rule.verdict(exchange) === 'unknown')
+  return unknown === undefined
+    ? 'no Allow rule matched'
+    : `no Allow rule matched; ${describe(`Allow rule ${unknown.where}`, unknown)}`
 }
 
 /** Filters the items of a list of one target. Restores `exchange.mcp` afterwards. */
