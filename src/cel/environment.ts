@@ -74,6 +74,8 @@ export interface EnvironmentOptions<C> {
   readonly provider?: TypeProvider
   /** Names are looked up in this namespace first. */
   readonly container?: string
+  /** Paths that users of other languages write, with those that they mean. */
+  readonly meanings?: ReadonlyMap<string, string>
   /** The budget of the evaluations of a context; by default each evaluation has its own. */
   readonly budgetOf?: (context: C) => Budget
 }
@@ -97,6 +99,7 @@ export interface Environment<C> {
   readonly hostTypes: ReadonlyMap<string, HostTypeInfo>
   readonly provider: TypeProvider | undefined
   readonly container: string
+  readonly meanings: ReadonlyMap<string, string>
   readonly budgetOf: ((context: C) => Budget) | undefined
 }
 
@@ -121,6 +124,7 @@ export function createEnvironment<C>(
     hostTypes: new Map(types.map((type) => [type.name, hostTypeInfo(type)])),
     provider: options.provider,
     container: options.container ?? '',
+    meanings: options.meanings ?? new Map(),
     budgetOf: options.budgetOf,
   }
 }

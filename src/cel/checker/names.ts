@@ -77,12 +77,14 @@ export function checkHas<C>(expr: Has, state: CheckState<C>): Type {
 
 function fieldType<C>(operand: Type, select: Select, state: CheckState<C>): Type {
   switch (operand.kind) {
-    case 'map':
-      if (operand.members === undefined) return operand.value
-      return (
-        operand.members.typeOf(select.field) ??
-        unknownMember(select, operand.members.path, operand.members.names(), state)
-      )
+    case 'map': {
+      const { members } = operand
+      if (members === undefined) return operand.value
+      const found = members.typeOf(select.field)
+      if (found !== undefined) return found
+      const readable = [...members.names()].filter((name) => members.typeOf(name) !== undefined)
+      return unknownMember(select, members.path, readable, state)
+    }
     case 'object':
       return objectField(operand.name, select, state)
     case 'param':
@@ -113,11 +115,18 @@ function objectField<C>(name: string, select: Select, state: CheckState<C>): Typ
 }
 
 function unknownMember<C>(select: Select, owner: string, names: Iterable<string>, state: CheckState<C>): Type {
+  const parent = qualifiedName(select.operand) ?? owner
   const near = state.nearest(select.field, names)
-  const suggestion = near === undefined ? undefined : `${qualifiedName(select.operand) ?? owner}.${near}`
+  const suggestion = meantBy(`${parent}.${select.field}`, state) ?? (near && `${parent}.${near}`)
   const message = `${owner} has no member ${select.field}`
   state.missing('unknown-field', select, message, suggestion)
   return ERROR
+}
+
+/** What a path of another language means, if it can be read here. */
+function meantBy<C>(path: string, { environment }: CheckState<C>): string | undefined {
+  const meant = environment.meanings.get(path)
+  return meant !== undefined && resolveQualified(meant, false, environment)?.kind === 'variable' ? meant : undefined
 }
 
 export function checkIndex<C>(expr: Index, state: CheckState<C>): Type {

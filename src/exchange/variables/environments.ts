@@ -15,6 +15,7 @@ import type { Declared } from './declared.ts'
 import { HEADER_TYPES } from './header-view.ts'
 import { LLM, LLM_ANSWER, LLM_REQUEST, LLM_TIMES } from './llm-variables.ts'
 import { MCP, MCP_ANNOTATIONS, MCP_ARGUMENTS, MCP_GUARDRAILS, MCP_ITEM, MCP_PAYLOAD } from './mcp-variables.ts'
+import { VARIABLE_MEANINGS } from './meanings.ts'
 import { QUERY_FUNCTIONS } from './query.ts'
 import { DURATIONS, ENDED, REQUEST, REQUEST_BODY, RESPONSE, RESPONSE_BODY } from './request-variables.ts'
 import { CERTIFICATE, SOURCE, TUNNEL, WORKLOAD } from './source-variables.ts'
@@ -170,6 +171,7 @@ export function environmentOf(name: ExpressionEnvironment): Environment<Exchange
       functions: ATTRIBUTES.includes(name) ? [...QUERY_FUNCTIONS, ...FLATTEN_FUNCTIONS] : QUERY_FUNCTIONS,
       budgetOf: ({ budgets }) => budgets[budget],
       random: RANDOM,
+      meanings: VARIABLE_MEANINGS,
       types: [...HEADER_TYPES, { name: 'secret', methods: ['unredacted() -> string'] }],
     })
     environments.set(name, environment)

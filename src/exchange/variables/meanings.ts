@@ -1,0 +1,22 @@
+/** Paths that users of other gateways and languages write, with the variables that they mean. */
+export const VARIABLE_MEANINGS: ReadonlyMap<string, string> = new Map([
+  ['request.url', 'request.uri'],
+  ['request.url_path', 'request.path'],
+  ['request.query', 'request.pathAndQuery'],
+  ['request.protocol', 'request.version'],
+  ['request.time', 'request.startTime'],
+  ['request.ip', 'source.address'],
+  ['request.clientIp', 'source.address'],
+  ['request.remoteAddress', 'source.address'],
+  ['source.ip', 'source.address'],
+  ['response.status', 'response.code'],
+  ['response.statusCode', 'response.code'],
+  ['response.status_code', 'response.code'],
+  ['llm.model', 'llm.requestModel'],
+  ['llm.tokens', 'llm.totalTokens'],
+  ['mcp.target', 'mcp.tool.target'],
+  ['mcp.name', 'mcp.tool.name'],
+  ['mcp.toolName', 'mcp.tool.name'],
+  ['mcp.arguments', 'mcp.tool.arguments'],
+  ['mcp.method', 'mcp.methodName'],
+])
