@@ -90,6 +90,7 @@ export const COLLECTIONS: Readonly<Record<string, Filled | PeerFilled>> = {
   'protocols/llm/guards/stream/regex-stage #behind': READ_TOGETHER,
   'protocols/llm/guards/stream/regex-stage #head': READ_TOGETHER,
   'protocols/llm/guards/stream/regex-stage #left': READ_TOGETHER,
+  'protocols/llm/guards/stream/regex-stage #repeated': HELD_BY_GUARDS,
   'protocols/llm/guards/stream/regex-stage #lastOf': READ_TOGETHER,
   'protocols/llm/guards/stream/rule-record #found': 'configuration',
   'protocols/llm/texts/block-numbers #numbers': {

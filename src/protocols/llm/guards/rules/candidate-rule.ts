@@ -129,7 +129,8 @@ class CandidateScanner implements TextScanner {
   agreesWith(other: TextScanner, shift: number): boolean {
     if (!(other instanceof CandidateScanner)) return false
     // The unit before a candidate at the beginning of a text decides about it.
-    if (other.settled === 0 || this.#pending.length > 0 || other.#pending.length > 0) return false
+    if (shift !== 0 && (this.settled === 0 || other.settled === 0)) return false
+    if (this.#pending.length > 0 || other.#pending.length > 0) return false
     return this.#scanners.every((scanner, index) => scanner.agreesWith(other.#scanners[index]!, shift))
   }
 

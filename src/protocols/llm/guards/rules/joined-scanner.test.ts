@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import type { Match, ScannedMatch, TextScanner } from '#base/pattern/text-scanner.ts'
+import type { ScannedMatch, TextScanner } from '#base/pattern/text-scanner.ts'
 import { JoinedScanner, type LeftText, type RuleChain } from './joined-scanner.ts'
 
 /** What a search knows after a piece. */
@@ -98,7 +98,7 @@ test.each<[what: string, alone: Step[], joined: Step[], found: ScannedMatch[]]>(
   ],
 ])('%s, also in a copy', (_, alone, joined, found) => {
   for (const isCopied of [false, true]) {
-    let scanner = new JoinedScanner({ alone: chainOf(0, [], alone), isOwn: false, joined: [chainOf(1, [], joined)] })
+    let scanner = new JoinedScanner({ alone: chainOf(0, [], alone), joined: [chainOf(1, [], joined)] })
     const taken: ScannedMatch[] = []
     for (let step = 0; step < alone.length; step++) {
       scanner.push('')
@@ -111,33 +111,20 @@ test.each<[what: string, alone: Step[], joined: Step[], found: ScannedMatch[]]>(
   }
 })
 
-/** The text has three characters when it seems to be over. */
-test.each<[what: string, masked: Match[] | undefined, settled: number, steps: Step[], overran: boolean]>([
-  ['was masked', [begins(1, 3)], 0, [{ settled: 4, found: [begins(1, 3)] }], false],
-  ['was masked and goes on', [begins(1, 3)], 0, [{ settled: 4, found: [begins(1, 4)] }], false],
-  ['goes on behind another mask', [begins(0, 1), begins(1, 3)], 2, [{ settled: 4, found: [goesOn(2, 4)] }], false],
-  [
-    'begins behind its mask',
-    [begins(0, 3)],
-    0,
-    [
-      { settled: 2, found: [begins(1, 2)] },
-      { settled: 4, found: [goesOn(2, 4)] },
-    ],
-    true,
-  ],
-  ['ends where other rules go on', undefined, 0, [{ settled: 4, found: [begins(1, 3)] }], false],
-  ['goes on where other rules do', undefined, 0, [{ settled: 4, found: [begins(1, 4)] }], true],
-  ['was masked as two', [begins(0, 2), begins(2, 3)], 2, [{ settled: 4, found: [goesOn(2, 4)] }], true],
-])('a match in a text that goes on %s', (_, masked, settled, steps, overran) => {
-  const scanner = new JoinedScanner({ alone: chainOf(3, masked, steps, settled), isOwn: true, joined: [] })
-  for (const _step of steps) scanner.push('')
+/** Its beginning has three characters. */
+test.each<[what: string, end: number, overran: boolean]>([
+  ['ends where other rules go on', 3, false],
+  ['goes on where other rules do', 4, true],
+])('a match in a text of which other rules have checked the beginning %s', (_, end, overran) => {
+  const steps = [{ settled: 4, found: [begins(1, end)] }]
+  const scanner = new JoinedScanner({ alone: chainOf(3, undefined, steps), joined: [] })
+  scanner.push('')
   expect(scanner.overran).toBe(overran)
   expect(scanner.fork().overran).toBe(overran)
 })
 
 test('text that is skipped is settled', () => {
-  const scanner = new JoinedScanner({ alone: chainOf(0, [], []), isOwn: false, joined: [] })
+  const scanner = new JoinedScanner({ alone: chainOf(0, [], []), joined: [] })
   expect(scanner.isIdle).toBe(true)
   scanner.skip('abc')
   expect(scanner.settled).toBe(3)

@@ -1,6 +1,4 @@
-import { Pace, runAtOnce } from '#base/in-slices.ts'
 import type { Match, ScannedMatch, TextScanner } from '#base/pattern/text-scanner.ts'
-import { mergeMatches } from './merge-matches.ts'
 
 /** A text that has left, of which a match may still be found. Positions are those of a scanner. */
 export interface LeftText extends Match {
@@ -21,8 +19,6 @@ export interface RuleChain {
 export interface JoinedScannerOptions {
   /** The search in the text alone. */
   readonly alone: RuleChain
-  /** The text goes on with one that has left, which is the last one of those before it. */
-  readonly isOwn: boolean
   /** The searches in other texts and this one. */
   readonly joined: readonly RuleChain[]
 }
@@ -37,14 +33,6 @@ interface Source {
   matchStart: number
 }
 
-/** The beginning of a text that seemed to be over. Positions are those behind it. */
-interface OwnPart {
-  /** Shares of the matches that are found now. */
-  readonly shares: Match[]
-  /** Up to where it was settled when it seemed to be over. */
-  readonly settled: number
-}
-
 /**
  * Finds the matches in a text alone, and its shares of matches in texts that are read together with it. Matches that overlap are one. If one
  * would change a text that has left, the scanner has overrun.
@@ -52,27 +40,22 @@ interface OwnPart {
 export class JoinedScanner implements TextScanner {
   settled = 0
   #overran = false
-  readonly #isOwn: boolean
   /** The search in the text alone is the first one. */
   #sources: readonly Source[]
   /** By number of the chain that was given. Undefined, or not among the sources any more: it finds what the first source finds. */
   #joined: readonly (Source | undefined)[]
   /** Not yet in groups. */
   #pieces: ScannedMatch[] = []
-  /** Matches that overlap: where they begin, where they end so far, and what of them was reported. -1: in the part of the text that has left. */
+  /** Matches that overlap: where they begin, where they end so far, and what of them was reported. */
   #groupStart = -1
   #groupEnd = 0
   #reported = 0
-  /** What is known of that part; undefined: it has already been compared with its masks. */
-  #own: OwnPart | undefined
   #found: ScannedMatch[] = []
 
-  constructor({ alone, isOwn, joined }: JoinedScannerOptions) {
+  constructor({ alone, joined }: JoinedScannerOptions) {
     const sources = joined.map(sourceOf)
-    this.#isOwn = isOwn
     this.#joined = sources
     this.#sources = [sourceOf(alone), ...sources]
-    this.#own = isOwn ? { shares: [], settled: alone.scanner.settled - alone.length } : undefined
     this.#dropAgreeing()
   }
 
@@ -125,11 +108,7 @@ export class JoinedScanner implements TextScanner {
 
   fork(): JoinedScanner {
     const sources = this.#sources.map((source) => ({ ...source, scanner: source.scanner.fork() }))
-    const fork = new JoinedScanner({
-      alone: { scanner: sources[0]!.scanner, length: 0, left: [] },
-      isOwn: this.#isOwn,
-      joined: [],
-    })
+    const fork = new JoinedScanner({ alone: { scanner: sources[0]!.scanner, length: 0, left: [] }, joined: [] })
     fork.settled = this.settled
     fork.#overran = this.#overran
     fork.#sources = sources
@@ -137,7 +116,6 @@ export class JoinedScanner implements TextScanner {
     fork.#pieces = [...this.#pieces]
     fork.#groupEnd = this.#groupEnd
     fork.#reported = this.#reported
-    fork.#own = this.#own && { ...this.#own, shares: [...this.#own.shares] }
     fork.#found = [...this.#found]
     return fork
   }
@@ -154,9 +132,7 @@ export class JoinedScanner implements TextScanner {
   chains(length: number): (masked: readonly ScannedMatch[]) => readonly (RuleChain | undefined)[] {
     const forks = this.#sources.map(({ scanner }) => scanner.fork())
     return (masked) => {
-      const made = this.#sources.map((source, index) =>
-        chainOf(source, forks[index]!, { length, masked, isOwn: this.#isOwn }),
-      )
+      const made = this.#sources.map((source, index) => chainOf(source, forks[index]!, length, masked))
       return [made[0], ...this.#joined.map((source) => source && made[this.#sources.indexOf(source)])]
     }
   }
@@ -172,7 +148,6 @@ export class JoinedScanner implements TextScanner {
     for (const source of this.#sources) for (const match of source.scanner.takeMatches()) this.#take(source, match)
     const settled = isFinished ? settledOf(this.#sources[0]!) : Math.min(...this.#sources.map(settledOf))
     if (settled < 0) return
-    if (this.#own !== undefined) this.#compareOwn(this.#own)
     this.#pieces.sort((one, other) => one.start - other.start || Number(other.continues) - Number(one.continues))
     const isOpen = ({ start }: Match) => start >= settled
     for (const piece of this.#pieces) if (!isOpen(piece)) this.#group(piece)
@@ -188,40 +163,21 @@ export class JoinedScanner implements TextScanner {
     else if (source.matchStart < 0) source.matchStart = startOfMask(source, start)
     this.#compareLeft(source, end)
     if (end <= offset) return
-    const isOver = source.matchStart < offset && start <= offset
-    const goesOn = isOver ? this.#isOwn : continues
-    this.#pieces.push({ start: Math.max(0, start - offset), end: end - offset, continues: goesOn })
+    // In each text, a match has a placeholder.
+    const isFirst = source.matchStart < offset && start <= offset
+    this.#pieces.push({ start: Math.max(0, start - offset), end: end - offset, continues: continues && !isFirst })
   }
 
   /** A share in a text that has left must be masked in it. */
-  #compareLeft({ left, matchStart, offset }: Source, end: number): void {
+  #compareLeft({ left, matchStart }: Source, end: number): void {
     for (const text of left) {
       if (text.masked === undefined) {
         if (matchStart < text.end && end > text.end) this.#overran = true
         continue
       }
       const share = { start: Math.max(matchStart, text.start), end: Math.min(end, text.end) }
-      if (share.start >= share.end) continue
-      if (this.#isOwn && text === left.at(-1))
-        this.#own?.shares.push({ start: share.start - offset, end: share.end - offset })
-      else if (!text.masked.some((masked) => contains(masked, share))) this.#overran = true
+      if (share.start < share.end && !text.masked.some((masked) => contains(masked, share))) this.#overran = true
     }
-  }
-
-  /** What was masked when the text seemed to be over must be what the search has found now. */
-  #compareOwn(own: OwnPart): void {
-    this.#own = undefined
-    const shares = runAtOnce(mergeMatches(own.shares, new Pace()))
-    // A search that has settled all of the part no longer has it.
-    const { left, offset } = this.#sources.find((source) => source.left.length > 0) ?? this.#sources[0]!
-    const masked = (left.at(-1)?.masked ?? []).map(({ start, end }) => ({ start: start - offset, end: end - offset }))
-    const late = masked.filter(({ end }) => end > own.settled)
-    const isSame =
-      late.length === 0
-        ? shares.every((share) => masked.some((range) => contains(range, share)))
-        : late.length === shares.length &&
-          late.every((range, at) => contains(range, shares[at]!) && contains(shares[at]!, range))
-    if (!isSame) this.#overran = true
   }
 
   #group({ start, end, continues }: ScannedMatch): void {
@@ -243,7 +199,7 @@ export class JoinedScanner implements TextScanner {
 /** Whether the end of all texts changes one that has left. */
 export function changesAtEnd(chain: RuleChain): boolean {
   if (chain.left.length === 0) return false
-  const scanner = new JoinedScanner({ alone: chain, isOwn: false, joined: [] })
+  const scanner = new JoinedScanner({ alone: chain, joined: [] })
   scanner.finish()
   return scanner.overran
 }
@@ -262,29 +218,12 @@ function settledOf({ scanner, offset }: Source): number {
   return scanner.settled - offset
 }
 
-/** The text as it is left behind. */
-interface Behind {
-  readonly length: number
-  readonly masked: readonly ScannedMatch[]
-  /** It goes on with the last of the texts before it. */
-  readonly isOwn: boolean
-}
-
-function chainOf({ offset, left }: Source, scanner: TextScanner, { length, masked, isOwn }: Behind): RuleChain {
+/** @param masked of the text, which has this length */
+function chainOf({ offset, left }: Source, scanner: TextScanner, length: number, masked: readonly Match[]): RuleChain {
   const end = offset + length
-  const last = left.at(-1)
-  const own = isOwn && last?.masked !== undefined ? last : undefined
-  const before = own === undefined ? left : left.slice(0, -1)
-  const moved = masked.map((range) => ({ ...range, start: range.start + offset, end: range.end + offset }))
-  const text = { start: own?.start ?? offset, end, masked: joined(own?.masked ?? [], moved) }
-  return { scanner, length: end, left: [...before, text].filter((each) => each.end > scanner.settled) }
-}
-
-/** The first mask of a text may continue the last one of the part before it. */
-function joined(before: readonly Match[], after: readonly ScannedMatch[]): readonly Match[] {
-  const [last, first] = [before.at(-1), after[0]]
-  if (last === undefined || first?.continues !== true) return [...before, ...after]
-  return [...before.slice(0, -1), { start: last.start, end: first.end }, ...after.slice(1)]
+  const moved = masked.map((range) => ({ start: range.start + offset, end: range.end + offset }))
+  const texts = [...left, { start: offset, end, masked: moved }]
+  return { scanner, length: end, left: texts.filter((each) => each.end > scanner.settled) }
 }
 
 function contains(range: Match, share: Match): boolean {

@@ -298,6 +298,28 @@ test('a pipeline tells which rules have matched, and which of them otherwise tha
   const less = after('a. 123')
   less.finish()
   expect(less.ruleUnlike(ended)?.label).toBe('matches[2]')
-  expect(open.ruleUnlike(after('abc. 34'))).toBeUndefined()
+  expect(open.ruleUnlike(after('abc. 34'))?.label).toBe('matches[2]')
+  expect(open.ruleUnlike(open.fork())).toBeUndefined()
   expect(open.overrunBy).toBeUndefined()
+})
+
+test.each<[what: string, one: string[], other: string[], agrees: boolean]>([
+  ['the same', ['ab'], ['ab'], true],
+  ['text that one rule has not seen', ['xx'], ['x-'], false],
+  ['other text', ['.a'], [',a'], false],
+  ['other pieces', ['..', ''], ['..'], false],
+  ['other pieces that wait', ['.a', 'b'], ['.ab'], false],
+  ['the same mask of texts of other lengths', ['.111.'], ['.1.'], true],
+  ['a match that is open behind it', ['.111-a'], ['.1-a'], true],
+  ['a match that is open, and none', ['a'], ['.'], false],
+  ['another open match', ['.aa'], ['.a'], false],
+])('pipelines agree after %s', (_, one, other, agrees) => {
+  const rules = compileRules({ matches: ['a+b', '1+'], builtins: ['Email'] }, () => {})
+  const after = (pieces: string[]) => {
+    const pipeline = new MaskPipeline(rules)
+    for (const piece of pieces) pipeline.push(0, piece)
+    return pipeline
+  }
+  expect(after(one).agreesWith(after(other))).toBe(agrees)
+  expect(after(other).agreesWith(after(one))).toBe(agrees)
 })

@@ -15,7 +15,7 @@ export interface MaskedPiece {
 export type RuleChains = readonly RuleChain[]
 
 export interface PipelineOptions {
-  /** The beginning of the same text, which has left. */
+  /** The beginning of the same text, which other rules have checked. */
   readonly own?: RuleChains | undefined
   /** Other texts before it that are read together with it. */
   readonly joined?: readonly RuleChains[]
@@ -66,13 +66,28 @@ export class MaskPipeline {
     return this.#rules.filter((_, at) => this.#maskedBy(at) > 0)
   }
 
-  /** The first rule that masks more than in another pipeline of the same rules; if there is none, the first one that masks less. */
+  /** The first rule that masks more than in another pipeline of the same rules; if there is none, the first one that masks less, or may later. */
   ruleUnlike(other: MaskPipeline): TextRule | undefined {
     const rules = this.#rules
     return (
       rules.find((_, at) => this.#maskedBy(at) > other.#maskedBy(at)) ??
-      rules.find((_, at) => this.#maskedBy(at) < other.#maskedBy(at))
+      rules.find((_, at) => this.#maskedBy(at) < other.#maskedBy(at)) ??
+      rules.find((_, at) => !this.#stageAgrees(at, other))
     )
+  }
+
+  /** Whether the same text has left both, none of which was taken, and will leave them, whatever follows. False does not mean that they differ. */
+  agreesWith(other: MaskPipeline): boolean {
+    return (
+      this.#current === other.#current &&
+      this.#done.length === other.#done.length &&
+      this.#done.every(({ text }, at) => text === other.#done[at]!.text) &&
+      this.#rules.every((_, at) => this.#stageAgrees(at, other))
+    )
+  }
+
+  #stageAgrees(at: number, other: MaskPipeline): boolean {
+    return this.#madeStage(at).agreesWith(other.#madeStage(at))
   }
 
   #maskedBy(at: number): number {
@@ -81,7 +96,7 @@ export class MaskPipeline {
 
   /** The text begins behind this one, which is not searched. To be called first. */
   skip(text: string): void {
-    for (const at of this.#rules.keys()) this.#make(at).skip(text)
+    for (const at of this.#rules.keys()) this.#madeStage(at).skip(text)
   }
 
   push(tag: number, text: string): void {
@@ -111,10 +126,7 @@ export class MaskPipeline {
   chains(behind: number): RuleChains {
     const known = this.#chains[behind + 1]
     if (known !== undefined) return known
-    const made = this.#rules.map((_, at) => {
-      this.#stages[at] ??= this.#make(at)
-      return this.#stages[at].chain(behind)
-    })
+    const made = this.#rules.map((_, at) => this.#madeStage(at).chain(behind))
     const alone = behind < 0 ? undefined : this.chains(-1)
     const chains = alone?.every((chain, at) => chain === made[at]) ? alone : made
     this.#chains[behind + 1] = chains
@@ -143,7 +155,9 @@ export class MaskPipeline {
     return passed
   }
 
-  #make(at: number): MaskStage {
+  #madeStage(at: number): MaskStage {
+    const known = this.#stages[at]
+    if (known !== undefined) return known
     const stage = this.#stageOf(at)
     if (this.#passed !== '' && at < this.#quiet.count) stage.skip(this.#passed)
     this.#stages[at] = stage
@@ -176,7 +190,7 @@ export class MaskPipeline {
         // No text has come that could be part of a match.
         if (stages[at] === undefined) continue
       }
-      const stage = stages[at] ?? this.#make(at)
+      const stage = this.#madeStage(at)
       parts = stage.process(parts, isFinished, keepsChains)
       if (stage.overran) this.#overrunBy ??= this.#rules[at]
     }
@@ -253,7 +267,7 @@ function stageBehind(
   const behind = joined.map((chains) => chains[at]!)
   const alone = own?.[at] ?? { scanner: rule.scan(heldBytes), length: 0, left: [] }
   if (own === undefined && JoinedScanner.isNeedless(alone.scanner, behind)) return undefined
-  return new MaskStage(new JoinedScanner({ alone, isOwn: own !== undefined, joined: behind }), rule.placeholder)
+  return new MaskStage(new JoinedScanner({ alone, joined: behind }), rule.placeholder)
 }
 
 /** One rule. Positions are those in its input. */
@@ -323,6 +337,24 @@ class MaskStage {
     return fork
   }
 
+  /** Whether what follows leaves both alike, and texts behind go on with the same. Positions may differ. */
+  agreesWith(other: MaskStage): boolean {
+    const shift = this.#length - other.#length
+    return (
+      this.#at === other.#at + shift &&
+      this.#text === other.#text &&
+      this.#current.join('') === other.#current.join('') &&
+      this.#ends.length === other.#ends.length &&
+      this.#ends.every((end, at) => end === other.#ends[at]! + shift) &&
+      this.#alone.agreesWith(other.#alone, shift)
+    )
+  }
+
+  /** That of the text alone, if texts before decide nothing more. */
+  get #alone(): TextScanner {
+    return this.#joined?.alone ?? this.#scanner
+  }
+
   get overran(): boolean {
     return this.#scanner.overran
   }
@@ -366,7 +398,7 @@ class MaskStage {
     }
     this.#advance(scanner.settled, true)
     // Once the text before it decides nothing more, the text costs what one without such a text costs.
-    if (this.#joined !== undefined && !isFinished) this.#leaveAlone(this.#joined)
+    if (this.#joined !== undefined && !isFinished) this.#leaveJoined()
     if (this.#current.length > 0) this.#send(false)
     const out = this.#out
     this.#out = []
@@ -400,11 +432,9 @@ class MaskStage {
     return [...matches, ...scanner.takeMatches()]
   }
 
-  #leaveAlone(joined: JoinedScanner): void {
-    const { alone } = joined
-    if (alone === undefined) return
-    this.#scanner = alone
-    this.#joined = undefined
+  #leaveJoined(): void {
+    this.#scanner = this.#alone
+    if (this.#scanner !== this.#joined) this.#joined = undefined
   }
 
   /** Forgets what ends before all that is not settled, as long as the text goes on. */

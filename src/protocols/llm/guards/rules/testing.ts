@@ -1,6 +1,12 @@
+import { RE2JS } from 're2js'
 import { Pace, runAtOnce } from '#base/in-slices.ts'
+import { Automaton } from '#base/pattern/automaton.ts'
+import { PatternScanner } from '#base/pattern/pattern-scanner.ts'
 import type { Match } from '#base/pattern/text-scanner.ts'
 import type { RegexGuardSpec } from '../guard-schema.ts'
+import { GuardedText } from '../texts/guarded-text.ts'
+import type { GuardedTexts } from '../texts/guarded-texts.ts'
+import { maskTexts } from '../texts/mask-texts.ts'
 import { compileRules } from './compile-rules.ts'
 import { replaceMatches } from './mask-text.ts'
 import { SearchableText } from './searchable-text.ts'
@@ -18,6 +24,29 @@ export function maskWhole(rules: readonly TextRule[], text: string): string {
     (masked, rule) => runAtOnce(replaceMatches(masked, findMatches(rule, masked), rule.placeholder, new Pace())),
     text,
   )
+}
+
+/** Masks the texts of an answer. @param sequences the numbers of those that are read together, in order */
+export function maskTogether(
+  rules: readonly TextRule[],
+  given: readonly string[],
+  sequences: readonly (readonly number[])[],
+): readonly string[] {
+  const texts = given.map((text) => new GuardedText(text, true, true))
+  const groups = sequences.map((numbers) => numbers.map((number) => texts[number]!))
+  const body = { runs: [{ role: 'assistant', isOne: false, texts }], groups }
+  runAtOnce(maskTexts(rules, body as unknown as GuardedTexts))
+  return texts.map(({ text }) => text)
+}
+
+/** A rule that holds back only so many bytes of a stream. */
+export function ruleHolding(pattern: string, limit: number): TextRule {
+  const automaton = new Automaton(RE2JS.compile(pattern))
+  return {
+    ...{ label: `${pattern} ${limit}`, placeholder: '<masked>', isNumeric: false, quiet: automaton.quiet },
+    search: (text) => new PatternScanner(automaton, { limit: Number.POSITIVE_INFINITY }).search(text),
+    scan: () => new PatternScanner(automaton, { limit }),
+  }
 }
 
 const shared = new Map<string, TextRule>()
@@ -110,6 +139,20 @@ export const PATTERNS: readonly string[] = [
   '(a+b+)+c',
 ]
 export const CHARS: readonly string[] = [...'aaabbbccc111223ABKSſé🙂 \n.@-"\\', '\u212a', 'abc', 'e\u0301']
+
+/** Each has a long match that may be open while there are others in the same text. */
+export const OPEN_PATTERNS: readonly string[] = [
+  '"[^-\n]*-|a+',
+  '"[^ @]*@|a$|b',
+  '1[^12]*2|\\bc|b+\\B',
+  '"[^-]*-|a|b+',
+  'a[^-]*-|a+b?',
+  '"[^-]*-|b$',
+  '"[^-]*-|\\Ba+|1',
+  'a+|b',
+]
+/** The characters of these patterns alone. */
+export const FEW_CHARS: readonly string[] = [...'aaabb1"-\n ']
 
 /** A text with a match of each built-in rule, and text around it that may be a part of one. */
 export const BUILTIN_TEXTS: readonly (readonly [BuiltinName, string])[] = [

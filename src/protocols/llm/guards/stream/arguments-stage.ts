@@ -102,8 +102,8 @@ export class ArgumentsStage<Tag> implements TextStage<Tag> {
   finish(): void {
     // Nothing but space.
     if (!this.#splitter.hasBegun && this.#unsettled.length > 0) this.#goOnAsText()
-    this.#endString()
-    this.#plain?.finish()
+    this.#endString(true)
+    this.#plain?.finish(true)
     for (const delta of this.#takeUnsettled()) {
       this.#cut += delta.text.slice(delta.settled)
       delta.isCut = true
@@ -161,8 +161,8 @@ export class ArgumentsStage<Tag> implements TextStage<Tag> {
     return { delta: waiting, start: settled, end, begun: begun.slice(0, at) }
   }
 
-  #endString(): void {
-    this.#string?.finish()
+  #endString(mayGoOn = false): void {
+    this.#string?.finish(mayGoOn)
     this.#string = undefined
   }
 

@@ -316,8 +316,7 @@ export class GuardedBlock implements TextOutput<StreamPiece>, WorkQueue {
   }
 
   #matching(guard: RegexGuard) {
-    const { isFixed, text } = this.#kind
-    return { guard, isFixed, stream: this.#options, mayGoOn: text !== undefined }
+    return { guard, isFixed: this.#kind.isFixed, stream: this.#options }
   }
 
   #asking(guards: readonly ServiceGuard[], begun: GuardedBlock | undefined) {

@@ -34,7 +34,7 @@ function check(parts: readonly (readonly string[])[], { matches, isFixed = false
           isOver = true
         },
       },
-      (checked) => new RegexChecks(checked, { guard, isFixed, stream, mayGoOn: parts.length > 1 }, before),
+      (checked) => new RegexChecks(checked, { guard, isFixed, stream }, before),
       begun,
     )
     for (const text of part) {
@@ -138,7 +138,7 @@ test.each<[what: string, matches: string[], texts: string[], passed: unknown[]]>
     'has masked space before JSON',
     ['x', ' ', '\\s'],
     [' ', '\t', '{}'],
-    [['Mask', 'matches[1]'], '<masked>', ['Mask', 'matches[2]'], '<masked>'],
+    [['Mask', 'matches[1]'], '<masked>', ['Mask', 'matches[1]', 'matches[2]'], '<masked>'],
   ],
   ['matches what has left of an escape', ['zz', 'u00', 'x'], ['["a\\u00', 'zz'], ['["a\\u00']],
   ['matches that and more', ['x', '00zz', 'q'], ['["a\\u00', 'zzq'], ['["a\\u00']],
@@ -155,7 +155,7 @@ test.each<[what: string, matches: string[], texts: string[], passed: unknown[]]>
   let begun: ArgumentsStage<undefined> | undefined
   for (const text of texts) {
     const before = begun?.checks instanceof RegexChecks ? begun.checks : undefined
-    const options = { guard, isFixed: false, stream, mayGoOn: true }
+    const options = { guard, isFixed: false, stream }
     begun = new ArgumentsStage<undefined>(out, (checked) => new RegexChecks(checked, options, before), begun)
     begun.text(undefined, text)
     begun.finish()

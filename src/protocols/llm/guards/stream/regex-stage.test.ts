@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { type Refusal, reject } from '#exchange/outcome.ts'
 import type { RegexGuard } from '../guard.ts'
 import { compileRules } from '../rules/compile-rules.ts'
-import { chainsBehind, MaskPipeline, type RuleChains } from '../rules/mask-pipeline.ts'
+import { chainsBehind, MaskPipeline } from '../rules/mask-pipeline.ts'
 import { RegexStage, type RuleObserver, type StageBefore } from './regex-stage.ts'
 import { SequencedText, TextSequences } from './text-sequences.ts'
 
@@ -293,6 +293,19 @@ test.each([false, true])('the end of all texts decides about a match, before tha
   expect(refused.length).toBe(1)
 })
 
+test('the end of all texts decides about a match before a text of which nothing is left', () => {
+  const { begin, refused, end } = answerWith('ba$')
+  const texts = ['b', 'a', '', '']
+  for (const [at, text] of texts.entries()) {
+    const { stage } = begin(at)
+    stage.text(0, text)
+    stage.finish()
+  }
+  expect(refused).toEqual([])
+  end()
+  expect(refused.length).toBe(1)
+})
+
 test('a text that goes on after its end is checked behind the text before it, short or long', () => {
   for (const [length, ended] of [
     [1, 0],
@@ -468,10 +481,10 @@ test('a text is checked behind what the end of the text before it would be maske
 /** A text of several sequences, with the text before it in each of them, and one behind it. */
 function sequencesWith(pattern: string, texts: Readonly<Record<string, string>>) {
   const guard = guardOf(compileRules({ matches: [pattern] }, () => {}))
-  const known = new Map<string, { chains(): RuleChains }>()
+  const known = new Map<string, StageBefore['stage']>()
   const before = Object.entries(texts).map(([sequence, text]) => {
-    const chains = known.get(text)?.chains() ?? pushed(guard, text).chains(-1)
-    const stage = { chains: () => chains }
+    const chains = known.get(text)?.chains(sequence) ?? pushed(guard, text).chains(-1)
+    const stage = { chains: () => chains, endSequence() {} }
     known.set(text, stage)
     return { sequence, stage }
   })

@@ -8,7 +8,7 @@ import type { RefuseStream, TextOutput, TextStage } from './text-stage.ts'
 /** What the stage of the text before leaves to that of the next one in a sequence. */
 export interface StageBefore {
   readonly sequence: string
-  readonly stage: Pick<RegexStage<unknown>, 'chains'>
+  readonly stage: Pick<RegexStage<unknown>, 'chains' | 'endSequence'>
 }
 
 /** The stages of the same guard for texts that are read together with that of a stage. */
@@ -28,12 +28,12 @@ export interface RegexStageOptions {
   readonly stream: RuleObserver
   /** Undefined: the text is read alone. */
   readonly neighbours?: StageNeighbours | undefined
-  /** The text may go on when it seems to be over. */
-  readonly mayGoOn?: boolean
   /** The beginning of the text, which has left. */
   readonly own?: RuleChains | undefined
   /** See `TextRule.scan`. */
   readonly heldBytes?: number | undefined
+  /** So much of the beginning of a text is checked again if the text before it goes on afterwards, in UTF-16 units: 256 by default. */
+  readonly headLength?: number | undefined
 }
 
 /** The stream that a stage belongs to. */
@@ -52,7 +52,6 @@ export interface RuleObserver {
   ) => void
 }
 
-/** So much of the beginning of a text is checked again if the text before it goes on afterwards, in UTF-16 units. */
 const HEAD_LENGTH = 256
 
 export const HAS_LEFT = 'the match is in a text that has begun to leave'
@@ -64,22 +63,31 @@ export const HAS_LEFT = 'the match is in a text that has begun to leave'
 export class RegexStage<Tag> implements TextStage<Tag> {
   readonly #out: TextOutput<Tag>
   readonly #options: RegexStageOptions
+  /** Of the text so far, which may go on. */
   #pipeline: MaskPipeline
+  /** The same, if the text is over. */
+  #ended: MaskPipeline | undefined
+  /** The texts that the pipeline stands behind. */
+  #joined: readonly RuleChains[] = []
+  /** By sequence, the number of the text before among them. */
+  #behind = new Map<string, number>()
   /** Of the deltas that have not passed, in order. */
   readonly #tags: Tag[] = []
-  /** By sequence, the number of the text before among those that the pipeline stands behind. */
-  #behind = new Map<string, number>()
+  /** What has left instead of deltas that have not passed the pipeline, in order: the same must leave it. */
+  #repeated: string[] = []
+  /** What let it leave. Undefined: it left unchecked. */
+  #earlier: MaskPipeline | undefined
+  /** The rule that matches in what left unchecked. */
+  #uncheckedBy: TextRule | undefined
+  /** The last of what has left, because the text seemed to be over. */
+  #atEnd: readonly string[] = []
   /** The first deltas, and what left instead of those that have passed. */
   readonly #head: string[] = []
   readonly #left: string[] = []
   #headLength = 0
-  /** How many deltas the pipeline has passed. */
-  #passed = 0
   /** The text goes on behind the head. */
   #isLong: boolean
   #hasText = false
-  /** The pipeline as it would be if the text were over. */
-  #ended: MaskPipeline | undefined
   /** The text before has changed since this one was checked. */
   #isStale = false
   #isFinished = false
@@ -103,9 +111,12 @@ export class RegexStage<Tag> implements TextStage<Tag> {
 
   /** The text begins with this, which has left unchecked. To be called first. */
   beginWith(text: string): void {
-    this.#head.push(text)
-    this.#left.push(text)
+    this.#repeated.push(text)
     this.#pipeline.push(0, text)
+    const alone = this.#pipelineBehind({})
+    alone.push(0, text)
+    alone.finish()
+    this.#uncheckedBy = alone.matched[0]
   }
 
   text(tag: Tag, text: string): void {
@@ -123,17 +134,16 @@ export class RegexStage<Tag> implements TextStage<Tag> {
     this.#tags.push(tag)
     if (!this.#isLong) this.#keepHead(text)
     this.#pipeline.push(0, text)
-    this.#forward()
+    this.#forward(this.#pipeline)
     this.#markAfter()
   }
 
-  finish(): void {
+  finish(mayGoOn?: boolean): void {
     if (this.#isRefused || this.#isFinished) return
     if (this.#isStale) this.#checkAgain()
     if (this.#isRefused) return
-    this.#pipeline.finish(this.#keepsChains)
     this.#isFinished = true
-    this.#forward()
+    this.#forwardEnd(mayGoOn)
     if (this.#isRefused) return
     this.#out.finish()
     for (const stage of this.#after) stage.catchUp()
@@ -144,7 +154,7 @@ export class RegexStage<Tag> implements TextStage<Tag> {
   chains(sequence: string): RuleChains | undefined {
     if (!this.#hasText) {
       this.#isStale = false
-      return this.#before.find((before) => before.sequence === sequence)?.stage.chains(sequence)
+      return this.#stageBefore(sequence)?.chains(sequence)
     }
     if (this.#isStale) this.#checkAgain()
     return this.#endedPipeline().chains(this.#behind.get(sequence) ?? -1)
@@ -180,18 +190,19 @@ export class RegexStage<Tag> implements TextStage<Tag> {
     return neighbours?.before(guard) ?? []
   }
 
+  #stageBefore(sequence: string): StageBefore['stage'] | undefined {
+    return this.#before.find((before) => before.sequence === sequence)?.stage
+  }
+
   get #after(): ReturnType<StageNeighbours['after']> {
     const { neighbours, guard } = this.#options
     return neighbours?.isFollowed === true ? neighbours.after(guard) : []
   }
 
-  get #keepsChains(): boolean {
-    return this.#options.neighbours !== undefined || this.#options.mayGoOn === true
-  }
-
   #begin(): void {
     this.#hasText = true
-    const joined = this.#chainsBefore()
+    this.#findChains()
+    const joined = this.#joined
     if (joined.length > 0) this.#pipeline = this.#pipelineBehind({ joined })
   }
 
@@ -200,7 +211,7 @@ export class RegexStage<Tag> implements TextStage<Tag> {
     return new MaskPipeline(guard.rules, { ...before, heldBytes })
   }
 
-  #chainsBefore(): readonly RuleChains[] {
+  #findChains(): void {
     const found: RuleChains[] = []
     const behind = new Map<string, number>()
     for (const { stage, sequence } of this.#before) {
@@ -210,14 +221,14 @@ export class RegexStage<Tag> implements TextStage<Tag> {
       behind.set(sequence, found.indexOf(chains))
     }
     this.#behind = behind
-    return found
+    this.#joined = found
   }
 
-  #endedPipeline(): MaskPipeline {
-    if (this.#isFinished) return this.#pipeline
+  #endedPipeline(mayGoOn = false): MaskPipeline {
     if (this.#ended === undefined) {
-      this.#ended = this.#pipeline.fork()
-      this.#ended.finish(true)
+      const hasNeighbours = this.#options.neighbours !== undefined
+      this.#ended = hasNeighbours || mayGoOn ? this.#pipeline.fork() : this.#pipeline
+      this.#ended.finish(hasNeighbours)
     }
     return this.#ended
   }
@@ -225,97 +236,93 @@ export class RegexStage<Tag> implements TextStage<Tag> {
   /** The text seemed to be over, and all of it has left. */
   #goOn(begun: RegexStage<unknown>): void {
     this.#hasText = true
+    this.#pipeline = begun.#pipeline
+    this.#joined = begun.#joined
+    this.#behind = begun.#behind
+    this.#repeated = [...begun.#atEnd]
+    this.#earlier = begun.#ended
     this.#head.push(...begun.#head)
     this.#left.push(...begun.#left)
     this.#headLength = begun.#headLength
     this.#isLong = begun.#isLong
-    this.#behind = begun.#behind
     this.#isStale = begun.#isStale
-    const own = begun.#pipeline.chains(-1)
-    const count = begun.#pipeline.isJoined ? new Set(begun.#behind.values()).size : 0
-    const joined = Array.from({ length: count }, (_, at) => begun.#pipeline.chains(at))
-    this.#pipeline = this.#pipelineBehind({ own, joined })
-    this.#passed = this.#head.length
   }
 
   #keepHead(text: string): void {
+    const { headLength = HEAD_LENGTH } = this.#options
     this.#headLength += text.length
-    this.#isLong = this.#headLength > HEAD_LENGTH || this.#head.length === HEAD_LENGTH
+    this.#isLong = this.#headLength > headLength || this.#head.length === headLength
     if (!this.#isLong) this.#head.push(text)
   }
 
   /** The text that the beginning of this one was checked with has changed: the same must have left. */
   #checkAgain(): void {
     this.#isStale = false
+    const before = this.#joined
+    this.#findChains()
+    const pipeline = this.#checkedHead(this.#joined)
+    if (!this.#isLong) return this.#repeatHead(pipeline)
+    // What is behind the head cannot be checked again.
+    const earlier = this.#checkedHead(before)
+    if (pipeline.overran || !pipeline.agreesWith(earlier)) {
+      this.#reject(HAS_LEFT, pipeline.overrunBy ?? pipeline.ruleUnlike(earlier))
+    }
+  }
+
+  #repeatHead(pipeline: MaskPipeline): void {
+    this.#earlier = this.#ended ?? this.#pipeline
+    this.#pipeline = pipeline
     this.#ended = undefined
-    if (!this.#isLong) return this.#repeatHead()
-    const pipeline = this.#checkedHead()
-    const pieces = pipeline.take()
-    // The next piece has left, although its end may now be the beginning of a match.
-    const { begun } = pipeline
-    const isSame =
-      pieces.every(({ text }, at) => at >= this.#left.length || text === this.#left[at]) &&
-      (this.#left[pieces.length] ?? begun).startsWith(begun)
-    this.#behind = new Map()
-    if (!isSame || pipeline.overran) return this.#rejectLeft(pipeline)
-    // What is behind the head cannot be checked again, nor a part of the head that waits for it.
-    const open = pipeline.joinedBy ?? this.#pipeline.joinedBy
-    if (open !== undefined) this.#reject(HAS_LEFT, open)
-    else if (this.#left.length < this.#head.length) this.#rejectLeft(pipeline)
+    this.#repeated = [...this.#left]
+    this.#forward(pipeline)
+    if (this.#isFinished && !this.#isRefused) this.#forwardEnd()
   }
 
-  #repeatHead(): void {
-    this.#pipeline = this.#checkedHead()
-    this.#passed = 0
-    if (this.#isFinished) this.#pipeline.finish(true)
-    this.#forward()
-  }
-
-  #checkedHead(): MaskPipeline {
-    const pipeline = this.#pipelineBehind({ joined: this.#chainsBefore() })
-    this.#pushHead(pipeline)
-    return pipeline
-  }
-
-  #pushHead(pipeline: MaskPipeline): void {
+  #checkedHead(joined: readonly RuleChains[]): MaskPipeline {
+    const pipeline = this.#pipelineBehind({ joined })
     for (const text of this.#head) pipeline.push(0, text)
+    return pipeline
   }
 
   /** What the end of the last text decides about those before it. */
   #checkEnd(): void {
     if (!this.#isFinished || this.#isRefused) return
     for (const sequence of this.#lastOf) {
+      if (!this.#hasText) this.#stageBefore(sequence)?.endSequence(sequence)
       const at = this.#behind.get(sequence)
-      const changing = at === undefined ? -1 : this.#pipeline.chains(at).findIndex(changesAtEnd)
+      const changing = at === undefined ? -1 : this.#endedPipeline().chains(at).findIndex(changesAtEnd)
       if (changing >= 0) return this.#reject(HAS_LEFT, this.#options.guard.rules[changing])
     }
   }
 
-  #forward(): void {
+  #forwardEnd(mayGoOn?: boolean): void {
+    const ended = this.#endedPipeline(mayGoOn)
+    const pieces = ended.take()
+    this.#atEnd = pieces.map(({ text }) => text)
+    this.#forward(ended, pieces)
+  }
+
+  #forward(pipeline: MaskPipeline, pieces = pipeline.take()): void {
     const { isFixed, guard, stream } = this.#options
-    const pipeline = this.#pipeline
     // The rest of the match must not leave, either.
     if (pipeline.overran) return this.#rejectLeft(pipeline)
-    for (const { text, changed } of pipeline.take()) {
-      const at = this.#passed++
-      if (at < this.#left.length) {
-        if (text !== this.#left[at]) return this.#rejectLeft(pipeline)
+    for (const { text, changed } of pieces) {
+      const left = this.#repeated.shift()
+      if (left !== undefined) {
+        if (text !== left) return this.#rejectLeft(pipeline)
         continue
       }
       if (changed && isFixed) return this.#reject('the match is in a text that cannot change', pipeline.matched[0])
       if (changed) stream.noted(guard, 'Mask', pipeline.matched, undefined)
-      if (at < this.#head.length) this.#left.push(text)
+      if (this.#left.length < this.#head.length) this.#left.push(text)
       this.#out.text(this.#tags.shift()!, text)
     }
   }
 
   /** @param pipeline whose masks differ from those in the text that has left */
   #rejectLeft(pipeline: MaskPipeline): void {
-    const alone = this.#pipelineBehind({})
-    this.#pushHead(alone)
-    alone.finish()
-    const isAlone = this.#options.neighbours === undefined
-    const rule = isAlone ? (alone.matched[0] ?? pipeline.matched[0]) : pipeline.ruleUnlike(alone)
+    const earlier = this.#earlier
+    const rule = earlier === undefined ? (this.#uncheckedBy ?? pipeline.matched[0]) : pipeline.ruleUnlike(earlier)
     this.#reject(HAS_LEFT, pipeline.overrunBy ?? rule)
   }
 
