@@ -338,6 +338,16 @@ test('finds fields again for later findings', () => {
   expect(files.locate({ kind: 'ConfigMap', namespace: 'default', name: 'a' }, 'data')).toBeUndefined()
 })
 
+test('keys in brackets are found, with and without quotes', () => {
+  const head = 'apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\n'
+  write('a.yaml', `${head}data:\n  /v1.0: "1"\n  "*": "2"\n  q"].x: "3"\n`)
+  const { origin } = open().list()[0]!
+  const lines = ['data[/v1.0]', 'data["/v1.0"]', 'data["*"]', 'data["q\\"].x"]', 'data["none"]'].map(
+    (field) => store!.locate(origin, field)?.line,
+  )
+  expect(lines).toEqual([5, 5, 6, 7, 4])
+})
+
 test('generations of an object that was removed and is written again start at 1', () => {
   write('a.yaml', configMap('a'))
   const files = open()

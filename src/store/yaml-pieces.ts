@@ -143,9 +143,11 @@ function resolve(document: Document, node: Node): Node | undefined {
   return isAlias(node) ? node.resolve(document) : node
 }
 
-/** `spec.routes[/v1.0].x` is `spec`, `routes`, `/v1.0`, `x`. */
+/** `spec.routes[/v1.0].x` is `spec`, `routes`, `/v1.0`, `x`, and so is `spec.routes["/v1.0"].x`. */
 function stepsOf(fieldPath: string): readonly string[] {
   const steps: string[] = []
-  for (const [, key, name] of fieldPath.matchAll(/\[(.*?)\](?=$|[.[])|([^.[]+)/g)) steps.push(key ?? name ?? '')
+  for (const [, quoted, key, name] of fieldPath.matchAll(/\[("(?:[^"\\]|\\.)*")\]|\[(.*?)\](?=$|[.[])|([^.[]+)/g)) {
+    steps.push(quoted === undefined ? (key ?? name ?? '') : (JSON.parse(quoted) as string))
+  }
   return steps
 }
