@@ -27,7 +27,7 @@ export interface DescribedSource {
 }
 
 export function describeRecord({ time, durationMs, ...record }: DecisionRecord): DescribedRecord {
-  const { id, worker, sentMs, answeredMs, decidedBy, policies, attempts, ...rest } = record
+  const { id, worker, sentMs, answeredMs, decidedBy, policies, attempts, callouts, guardChecks, ...rest } = record
   return {
     id,
     worker,
@@ -36,6 +36,8 @@ export function describeRecord({ time, durationMs, ...record }: DecisionRecord):
     sentMs: sentMs === undefined ? undefined : microseconds(sentMs),
     answeredMs: answeredMs === undefined ? undefined : microseconds(answeredMs),
     ...rest,
+    callouts: callouts.map((callout) => ({ ...callout, ...roundTimes(callout) })),
+    guardChecks: guardChecks.map((check) => ({ ...check, ...roundTimes(check) })),
     attempts: attempts.map((attempt) => ({ ...attempt, ...roundTimes(attempt) })),
     decidedBy: decidedBy && { ...decidedBy, sources: decidedBy.sources.map(describeSource) },
     policies: policies.map((policy) => ({
