@@ -202,6 +202,8 @@ interface Hint {
 function hintFor(run: Run, node: SchemaNode, name: string, fields: Record<string, unknown>): Hint | undefined {
   const meaning = node.meanings?.[plainWord(name)]
   if (meaning !== undefined) return { text: `: ${meaning}` }
+  // `{ message: Please, do not }`
+  if (fields[name] === null && name.includes(' ')) return { text: '; a text with a comma must be in quotes here' }
   const place = placeOfField(
     { name, value: fields[name], fits: (field) => fits(field, fields[name]) },
     run.enclosing ?? [],

@@ -127,7 +127,8 @@ function reportUnknownClass(inventory: Inventory, gateway: GatewayObject, report
   }
   const known = [GATEWAY_CLASS, ...inventory.all('GatewayClass').map(({ metadata }) => metadata.name)]
   const nearest = suggest(gatewayClassName, known)
-  const hint = nearest === undefined ? '' : `, did you mean "${nearest}"?`
+  const hint =
+    nearest === undefined ? `; the class of this gateway is "${GATEWAY_CLASS}"` : `, did you mean "${nearest}"?`
   const message = `GatewayClass ${gatewayClassName} not found; ${effect}${hint}`
   report({ path, code: 'gateway-class-not-found', message, severity: 'error' })
 }

@@ -25,7 +25,8 @@ export function notFound(inventory: Inventory, code: FindingCode, wanted: Wanted
   const { kind, namespace, name } = wanted
   const title = `${kind} ${namespace === '' ? '' : `${namespace}/`}${name}`
   if (inventory.isRefused(kind, namespace, name)) return { code: 'object-refused', message: refusedText(title) }
-  const hint = sameName(inventory, wanted) ?? nearestName(inventory, kind, namespace, name)
+  const hint =
+    sameName(inventory, wanted) ?? inDefault(inventory, wanted) ?? nearestName(inventory, kind, namespace, name)
   return { code, message: `${title} not found${hint}` }
 }
 
@@ -51,6 +52,12 @@ function sameName(inventory: Inventory, { kind, namespace, name, accepted = [kin
   }
   const other = similar.find(exists)
   return other === undefined ? undefined : `; ${other} ${namespace}/${name} exists, but a ${kind} is required here`
+}
+
+/** An object without a namespace is in `default`. Other namespaces are not searched. */
+function inDefault(inventory: Inventory, { kind, namespace, name }: Wanted): string | undefined {
+  const isThere = namespace !== '' && namespace !== 'default' && inventory.find(kind, 'default', name) !== undefined
+  return isThere ? '; there is one in namespace default' : undefined
 }
 
 /** About an object that is not in use because of its own errors. */

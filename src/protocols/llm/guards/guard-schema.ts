@@ -146,7 +146,10 @@ const promptGuardRequest = withMeanings(
 )
 
 const promptGuardResponse = withMeanings(
-  meaningsOf(SERVICES),
+  {
+    ...meaningsOf(SERVICES),
+    moderationendpoint: `${PRODUCTS.moderationEndpoint} checks only requests; write it below "request"`,
+  },
   exactlyOne(['regex', 'webhook', 'guardrailsServiceOne', 'guardrailsServiceTwo'], object({ ...guards, response })),
 )
 
