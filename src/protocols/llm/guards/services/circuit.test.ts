@@ -15,7 +15,10 @@ afterEach(() => time[Symbol.dispose]())
 const DOWN: ServiceVerdict = { kind: 'failed', detail: 'down' }
 const SPARED: ServiceVerdict = { kind: 'failed', detail: 'bad text', sparesService: 'answered' }
 const PASS: ServiceVerdict = { kind: 'pass' }
-const OPEN = { kind: 'failed', detail: 'the service failed 5 times in a row; it is asked again soon' }
+const OPEN = {
+  kind: 'failed',
+  detail: 'the service failed 5 times in a row (the last time: down); it is asked again soon',
+}
 
 /** The second slot of the memory. */
 const SLOT = 1

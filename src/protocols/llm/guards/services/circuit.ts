@@ -4,12 +4,15 @@ import type { GuardService, ServiceVerdict } from './service.ts'
 
 /** The service, without the wait for one that is down. */
 export function withCircuit(service: GuardService, circuit: Circuit): GuardService {
+  // Of this worker; others may have had other failures.
+  let lastFailure: string | undefined
   return {
     ...service,
     async judge(question, around): Promise<ServiceVerdict> {
       const admission = circuit.admit()
       if (admission === undefined) {
-        return failed(`the service failed ${OPENING_FAILURES} times in a row; it is asked again soon`)
+        const last = lastFailure === undefined ? '' : ` (the last time: ${lastFailure})`
+        return failed(`the service failed ${OPENING_FAILURES} times in a row${last}; it is asked again soon`)
       }
       const verdict = await service.judge(question, around)
       const spares = verdict.kind === 'failed' ? verdict.sparesService : undefined
@@ -17,7 +20,10 @@ export function withCircuit(service: GuardService, circuit: Circuit): GuardServi
       if (around.signal.aborted || spares === 'unasked') circuit.abandon(admission)
       else if (verdict.kind !== 'failed') circuit.succeed()
       else if (spares === 'answered') circuit.respond()
-      else if (spares === undefined) circuit.fail(verdict.detail)
+      else if (spares === undefined) {
+        lastFailure = verdict.detail
+        circuit.fail(lastFailure)
+      }
       return verdict
     },
   }
