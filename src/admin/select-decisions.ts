@@ -1,6 +1,7 @@
 import { clock } from '#base/clock.ts'
 import { parseDuration } from '#base/duration.ts'
 import { REJECTIONS } from '#base/rejections.ts'
+import { suggest } from '#base/suggest.ts'
 import type { DecisionRecord } from '#observe/decision-ring.ts'
 
 const DEFAULT_LIMIT = 100
@@ -15,11 +16,20 @@ const FILTERS: Readonly<Record<string, (value: string) => Test | string>> = {
     if (value.endsWith('xx')) return ({ status }) => Math.floor(status / 100) === Number(value[0])
     return ({ status }) => status === Number(value)
   },
-  code: (value) => (Object.hasOwn(REJECTIONS, value) ? ({ code }) => code === value : 'unknown code'),
-  route: (value) => (record) => record.route === value,
-  backend: (value) => (record) => record.backend === value,
+  code: (value) => {
+    if (Object.hasOwn(REJECTIONS, value)) return ({ code }) => code === value
+    const nearest = suggest(value, Object.keys(REJECTIONS))
+    return `unknown code${nearest === undefined ? '' : `; did you mean ${nearest}?`}`
+  },
+  route: (value) => nameProblem('route', value) ?? ((record) => record.route === value),
+  backend: (value) => nameProblem('backend', value) ?? ((record) => record.backend === value),
   consumer: (value) => (record) => record.consumer === value,
   model: (value) => (record) => record.requestModel === value || record.responseModel === value,
+}
+
+function nameProblem(parameter: string, value: string): string | undefined {
+  if (value.includes('/')) return undefined
+  return `${parameter} must be the namespace and the name, such as default/${value}`
 }
 
 /** Parameters of a list, besides those that select records. */
