@@ -114,6 +114,10 @@ test('inline policies of a ProxyBackend have the examples of backend policies', 
     file: 'src/policies/traffic/cors/example.yaml',
     isWhole: false,
   })
+  expect(exampleOf(found('ProxyBackend.spec.policies.ai.promptGuard'))).toMatchObject({
+    file: 'examples/guards/policy.yaml',
+    isWhole: true,
+  })
   expect(exampleOf(found('ProxyPolicy.spec.traffic.phase'))).toBeUndefined()
   expect(exampleOf(found('Gateway.spec.listeners'))).toBeUndefined()
 })

@@ -53,6 +53,9 @@ function placeOf(kind: string, path: readonly string[]): Place | undefined {
   if (section === undefined || field === undefined || field === 'phase') return undefined
   if (kind !== 'ProxyPolicy' && section !== 'backend') return undefined
   if (!['frontend', 'traffic', 'backend'].includes(section)) return undefined
+  if (section === 'backend' && field === 'ai' && path[3] === 'promptGuard') {
+    return { file: 'examples/guards/policy.yaml', depth: 4 }
+  }
   const protocol = section === 'backend' ? PROTOCOLS[field] : undefined
   const file =
     protocol === undefined

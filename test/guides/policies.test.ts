@@ -24,6 +24,9 @@ const OF_ROUTES: Readonly<Record<string, string>> = {
   sessionPersistence: 'HTTPRoute.spec.rules',
 }
 
+/** Parts of policies that have an example of their own. */
+const PARTS: Readonly<Record<string, readonly string[]>> = { ai: ['ai.promptGuard'] }
+
 function pathOf(section: string, field: string): string {
   return `${OF_ROUTES[field] ?? `ProxyPolicy.spec.${section}`}.${field}`
 }
@@ -32,7 +35,9 @@ function page(): string {
   const sections = Object.entries(POLICIES).map(([section, definitions]) => {
     // Without a schema: set by the control plane, or filters of routes.
     const fields = Object.entries(definitions).flatMap(([field, { schema }]: [string, { schema?: unknown }]) =>
-      schema !== undefined || (section === 'traffic' && Object.hasOwn(OF_ROUTES, field)) ? [field] : [],
+      schema !== undefined || (section === 'traffic' && Object.hasOwn(OF_ROUTES, field))
+        ? [field, ...(PARTS[field] ?? [])]
+        : [],
     )
     const rows = fields.map((field) => {
       const found = findField(pathOf(section, field))

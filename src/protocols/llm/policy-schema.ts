@@ -93,7 +93,7 @@ export const backendAi = described(
   notEmpty(
     object({
       prompt: optional(promptEnrichment, 'Messages added to every request.'),
-      promptGuard: optional(promptGuard, 'Guards for requests and responses.'),
+      promptGuard: optional(promptGuard, 'Prompt guards, which mask or reject texts of requests and responses.'),
       defaults: optional(
         listMap('field', fieldDefault, { min: 1, max: 64 }),
         'Fields added to the request body when the client has not set them.',
