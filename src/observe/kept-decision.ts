@@ -1,6 +1,7 @@
 import { clock } from '#base/clock.ts'
 import { cutText } from '#base/cut-text.ts'
-import { type Exchange, type Identity, NO_PLAN_NAMES, type PlanNames } from '#exchange/exchange.ts'
+import { consumerOf } from '#exchange/consumer.ts'
+import { type Exchange, NO_PLAN_NAMES, type PlanNames } from '#exchange/exchange.ts'
 import type { McpFacts } from '#exchange/mcp-facts.ts'
 import { ownText } from '#net/own-text.ts'
 import type { ConnectionFault, WireRefusal } from '#net/stream.ts'
@@ -106,7 +107,7 @@ export class KeptRequest implements KeptDecision {
   }
 
   get consumer(): string {
-    return consumerOf(this.#ended.exchange.identity)
+    return boundName(consumerOf(this.#ended.exchange.identity))
   }
 
   get status(): number {
@@ -188,11 +189,6 @@ const NONE: readonly never[] = []
 
 /** Of a model in a record, in characters. */
 const MAX_NAME_LENGTH = 256
-
-function consumerOf({ jwt, apiKey, basicAuth }: Identity): string {
-  const subject = jwt?.claims.sub
-  return boundName(typeof subject === 'string' ? subject : (apiKey?.entry ?? basicAuth?.username))
-}
 
 /** Arguments and results may be large: they are not kept. */
 function keptMcp({ method, target, resourceType, name, sessionId, sessionDigest, errorCode, errorMessage }: McpFacts) {

@@ -105,6 +105,7 @@ test('a request that is forwarded', async () => {
       { stage: 'post-routing', name: 'apiKeyAuthentication', verdict: 'proceed', notes: [] },
       { stage: 'post-routing', name: 'rateLimit', verdict: 'proceed', notes: [] },
     ],
+    consumer: 'default/keys/alice',
     callouts: [],
     limits: [{ unit: 'requests', capacity: 7, intervalMs: 60_000 }],
     backends: [{ key: 'ProxyBackend/default/web', weight: 1, chosen: true }],

@@ -13,6 +13,7 @@ const NOTHING: Explanation = {
   nearMisses: [],
   policies: [],
   steps: [],
+  consumer: undefined,
   limits: [],
   callouts: [],
   credentials: [],

@@ -59,6 +59,7 @@ export function describeRequest(request: ExplainedRequest): DescribedExplanation
       ...{ stage, name, verdict, notes },
       ...setMembers({ detail }),
     })),
+    ...setMembers({ consumer: explanation.consumer }),
     callouts: explanation.callouts.map((callout) => describeCallout(callout, request, hide)),
     limits: limits.map((limit) => describeLimit(limit, showsSecrets)),
     backends,

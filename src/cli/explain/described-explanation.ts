@@ -20,6 +20,8 @@ export interface DescribedExplanation {
   readonly nearMisses?: readonly DescribedMiss[]
   readonly policies?: readonly DescribedPolicy[]
   readonly steps?: readonly DescribedStep[]
+  /** The client that a policy has identified. */
+  readonly consumer?: string
   readonly callouts?: readonly DescribedCallout[]
   readonly limits?: readonly DescribedLimit[]
   readonly backends?: readonly DescribedBackend[]

@@ -57,6 +57,7 @@ test('a request in the order of its processing', () => {
     },
     nearMisses: [],
     policies: [],
+    consumer: 'ann',
     steps: [
       { stage: 'PostRouting', name: 'traffic.csrf', verdict: 'proceed', notes: ['a note\nof two lines'] },
       { stage: 'PostRouting', name: 'traffic.cors', verdict: 'refuse', detail: 'why', notes: [] },
@@ -84,6 +85,8 @@ steps, in the order they ran
       a note
       of two lines
   PostRouting  traffic.cors           refuse: why
+
+consumer  ann
 
 backend
   > ProxyBackend/default/b

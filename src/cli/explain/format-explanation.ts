@@ -22,6 +22,7 @@ export function formatExplanation(explanation: DescribedExplanation): string {
     ...formatRoute(explanation),
     ...formatPolicies(policies),
     ...formatSteps(explanation.steps),
+    ...(explanation.consumer === undefined ? [] : [`consumer  ${explanation.consumer}`, '']),
     ...(explanation.callouts ?? []).flatMap((callout) => [answerText(callout), ...indent(callout.question), '']),
     ...formatLimits(explanation.limits),
     ...formatBackend(backends, endpoints),

@@ -3,6 +3,7 @@ import { clock } from '#base/clock.ts'
 import { restoreAttemptStart, saveAttemptStart } from '#exchange/attempt-start.ts'
 import { backendName } from '#exchange/backend-name.ts'
 import { type Call, CallError } from '#exchange/call.ts'
+import { consumerOf } from '#exchange/consumer.ts'
 import type { Callout, Exchange } from '#exchange/exchange.ts'
 import { type Answer, type Outcome, type Refusal, reject } from '#exchange/outcome.ts'
 import { refuseLargeBody } from '#exchange/refuse-large-body.ts'
@@ -42,6 +43,8 @@ export interface Explanation {
   readonly nearMisses: readonly NearMiss[]
   readonly policies: readonly EffectivePolicy[]
   readonly steps: readonly TraceStep[]
+  /** The client that a policy has identified. */
+  readonly consumer: string | undefined
   /** Local rate limits that the request takes from. */
   readonly limits: readonly TracedLimit[]
   /** Servers that policies ask. Without calls, the rest assumes that they allow the request. */
@@ -169,6 +172,7 @@ export async function explainRequest(
     nearMisses: decision.nearMisses,
     policies: effectivePolicies(decision, new RecordedLookups(index)),
     steps,
+    consumer: consumerOf(exchange.identity),
     limits,
     callouts: withAnswers(callouts, calls !== undefined, exchange.callouts ?? []),
     credentials: [...credentials, ...exchange.redactedParameters.map(queryParameter)],
