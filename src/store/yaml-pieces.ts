@@ -1,4 +1,5 @@
 import { type Document, isAlias, isMap, isScalar, isSeq, LineCounter, type Node } from 'yaml'
+import { parseJson } from '#base/parse-json.ts'
 import { parseDocuments } from './parse-documents.ts'
 import { describeAliasError, describeSyntaxError, positionAt, type SyntaxFault } from './yaml-faults.ts'
 
@@ -147,7 +148,7 @@ function resolve(document: Document, node: Node): Node | undefined {
 function stepsOf(fieldPath: string): readonly string[] {
   const steps: string[] = []
   for (const [, quoted, key, name] of fieldPath.matchAll(/\[("(?:[^"\\]|\\.)*")\]|\[(.*?)\](?=$|[.[])|([^.[]+)/g)) {
-    steps.push(quoted === undefined ? (key ?? name ?? '') : (JSON.parse(quoted) as string))
+    steps.push(quoted === undefined ? (key ?? name ?? '') : (parseJson(quoted) as string))
   }
   return steps
 }
