@@ -63,10 +63,10 @@ export const COLLECTIONS: Readonly<Record<string, Filled | PeerFilled>> = {
   'protocols/llm/guards/texts/many-texts #parts': 'message',
   'protocols/llm/guards/services/guardrails-service-one batch': 'message',
   'protocols/llm/guards/rules/mask-pipeline quietBeginnings': 'configuration',
-  'protocols/llm/guards/stream/arguments-stage #unsettled': HELD_BY_GUARDS,
-  'protocols/llm/guards/stream/json-string-splitter #open': {
+  'protocols/llm/guards/stages/arguments-stage #unsettled': HELD_BY_GUARDS,
+  'protocols/llm/guards/stages/json-string-splitter #open': {
     bound: '10,000 levels',
-    flood: 'src/protocols/llm/guards/stream/json-string-splitter.test.ts',
+    flood: 'src/protocols/llm/guards/stages/json-string-splitter.test.ts',
   },
   'protocols/llm/guards/stream/event-reader #tokens': {
     bound: '256 blocks',
@@ -85,13 +85,13 @@ export const COLLECTIONS: Readonly<Record<string, Filled | PeerFilled>> = {
     flood: 'src/protocols/llm/guards/stream/guarded-stream.test.ts',
   },
   'protocols/llm/guards/stream/held-events #queue': HELD_BY_GUARDS,
-  'protocols/llm/guards/stream/parted-stage #queue': HELD_BY_GUARDS,
-  'protocols/llm/guards/stream/regex-stage #tags': HELD_BY_GUARDS,
-  'protocols/llm/guards/stream/regex-stage #behind': READ_TOGETHER,
-  'protocols/llm/guards/stream/regex-stage #head': READ_TOGETHER,
-  'protocols/llm/guards/stream/regex-stage #left': READ_TOGETHER,
-  'protocols/llm/guards/stream/regex-stage #repeated': HELD_BY_GUARDS,
-  'protocols/llm/guards/stream/regex-stage #lastOf': READ_TOGETHER,
+  'protocols/llm/guards/stages/parted-stage #queue': HELD_BY_GUARDS,
+  'protocols/llm/guards/stages/regex-stage #tags': HELD_BY_GUARDS,
+  'protocols/llm/guards/stages/regex-stage #behind': READ_TOGETHER,
+  'protocols/llm/guards/stages/regex-stage #head': READ_TOGETHER,
+  'protocols/llm/guards/stages/regex-stage #left': READ_TOGETHER,
+  'protocols/llm/guards/stages/regex-stage #repeated': HELD_BY_GUARDS,
+  'protocols/llm/guards/stages/regex-stage #lastOf': READ_TOGETHER,
   'protocols/llm/guards/stream/rule-record #found': 'configuration',
   'protocols/llm/texts/block-numbers #numbers': {
     bound: '4,096 blocks',
@@ -101,7 +101,7 @@ export const COLLECTIONS: Readonly<Record<string, Filled | PeerFilled>> = {
   'protocols/llm/guards/stream/repeated-text #pieces': REPEATED,
   'protocols/llm/guards/stream/text-sequences stages': 'configuration',
   'protocols/llm/guards/stream/text-sequences #sequences': READ_TOGETHER,
-  'protocols/llm/guards/stream/service-stage #open': HELD_BY_GUARDS,
+  'protocols/llm/guards/stages/service-stage #open': HELD_BY_GUARDS,
   'protocols/llm/translation/loops #waiting': 'message',
   'calls/call-room #destinations': {
     bound: 'those that are configured; 1,000 wait for each',

@@ -127,11 +127,11 @@ const DIVIDING: readonly Accepted[] = [
     replacement: ';',
     reason: 'only how long work is divided',
   },
-  ...entriesOf('stream/json-string-splitter', 'only speed: the same text', [
+  ...entriesOf('stages/json-string-splitter', 'only speed: the same text', [
     ["if (!written.includes('\\\\')) return written", "!written.includes('\\\\')", 'false'],
     ["if (!written.includes('\\\\')) return written", "'\\\\'", "''"],
   ]),
-  ...entriesOf('stream/arguments-stage', 'only speed: there is nothing to take, or to change', [
+  ...entriesOf('stages/arguments-stage', 'only speed: there is nothing to take, or to change', [
     ['if (unsettled.length === 0) return NONE', 'unsettled.length === 0', 'false'],
     ['if (edits.length === 0) return text', 'edits.length === 0', 'false'],
   ]),
@@ -149,35 +149,35 @@ const DIVIDING: readonly Accepted[] = [
     ["const masked = new Set(verdict.kind === 'pass' ? [] : verdict.rules)", "'pass'", "''"],
     [REJECTS_BROKEN, "'reject'", "''"],
   ]),
-  ...entriesOf('stream/arguments-stage', 'the same program: nothing of the delta waits, or no mask begins there', [
+  ...entriesOf('stages/arguments-stage', 'the same program: nothing of the delta waits, or no mask begins there', [
     ['while (end < 0 && at > 0) end += begun[--at]!.text.length', '<', '<='],
     ['while (end < 0 && at > 0) end += begun[--at]!.text.length', '0', '(0 + 1)'],
     ['this.#settleCut(Math.min(0, end))', '0', '(0 + 1)'],
     ['this.#settleCut(0)', '0', '(0 + 1)'],
     ['end = Math.max(0, end)', 'end = Math.max(0, end)', ';'],
   ]),
-  ...entriesOf('stream/service-checks', 'the same program: an empty text changes nothing', [
+  ...entriesOf('stages/service-checks', 'the same program: an empty text changes nothing', [
     ["if (cut !== '') this.#show(undefined, cut, false)", "cut !== ''", 'true'],
     ["if (cut !== '') this.#show(undefined, cut, false)", "''", "'mutated'"],
   ]),
   ...entriesOf('rules/pattern-rule', 'the same program: each limit is more', [
     ['scan(heldBytes = 0): TextScanner {', '0', '(0 + 1)'],
   ]),
-  ...entriesOf('stream/regex-checks', 'the same program: an empty text changes nothing', [
+  ...entriesOf('stages/regex-checks', 'the same program: an empty text changes nothing', [
     ["if (cut !== '') plain.beginWith(cut)", "cut !== ''", 'true'],
     ["if (cut !== '') plain.beginWith(cut)", "''", "'mutated'"],
   ]),
-  ...entriesOf('stream/regex-checks', 'only memory, and how much is searched at a time', [
+  ...entriesOf('stages/regex-checks', 'only memory, and how much is searched at a time', [
     ['if (this.#unsearched.length >= PART_LENGTH) this.#search()', 'this.#unsearched.length >= PART_LENGTH', 'true'],
     ['if (this.#unsearched.length >= PART_LENGTH) this.#search()', 'this.#unsearched.length >= PART_LENGTH', 'false'],
     ['if (this.#unsearched.length >= PART_LENGTH) this.#search()', '>=', '>'],
     ['if (this.#unsearched.length >= PART_LENGTH) this.#search()', '>=', '<'],
     ['if (this.#unsearched.length >= PART_LENGTH) this.#search()', 'this.#search()', ';'],
   ]),
-  ...entriesOf('stream/regex-checks', 'only memory: what leaves the pipeline is not used', [
+  ...entriesOf('stages/regex-checks', 'only memory: what leaves the pipeline is not used', [
     ['json.take()', 'json.take()', ';'],
   ]),
-  ...entriesOf('stream/regex-checks', 'the same program: the text has one tag', [
+  ...entriesOf('stages/regex-checks', 'the same program: the text has one tag', [
     ['json.push(0, this.#unsearched)', '0', '(0 + 1)'],
   ]),
   ...entriesOf('service-contents', 'only memory: the same texts in another list', [
@@ -200,7 +200,7 @@ const DIVIDING: readonly Accepted[] = [
     entriesOf(file, 'only how long work is divided', [['yield', 'yield', ';']]),
   ),
   ...dividing(
-    'texts/mask-joined',
+    'services/mask-joined',
     ['WORK_PER_TEXT + length / COMPARED_PER_WORK'],
     [
       ['const WORK_PER_TEXT = 32', '32', '(32 + 1)'],
@@ -210,7 +210,7 @@ const DIVIDING: readonly Accepted[] = [
     ],
   ),
   ...dividing('service-contents', ['content.length']),
-  ...dividing('texts/spread-mask', ['WORK_PER_TEXT'], [['const WORK_PER_TEXT = 4', '4', '(4 + 1)']]),
+  ...dividing('services/spread-mask', ['WORK_PER_TEXT'], [['const WORK_PER_TEXT = 4', '4', '(4 + 1)']]),
   ...dividing(
     'texts/many-texts',
     ['WORK_PER_TEXT + text.length / LOOKED_THROUGH', 'text.length', '1'],
@@ -313,7 +313,7 @@ export const ACCEPTED_GUARDS: readonly Accepted[] = [
   ...entriesOf('stream/paced-input', 'only memory: it is free at the end of the call', [
     ['this.drop()', 'this.drop()', ';'],
   ]),
-  ...entriesOf('texts/mask-joined', 'a matter of degree: how much is searched for a boundary', [
+  ...entriesOf('services/mask-joined', 'a matter of degree: how much is searched for a boundary', [
     ...['24', '12', '6', '3'].map(
       (length): Change => ['const CONTEXTS = [24, 12, 6, 3].flatMap((length) => [', length, `(${length} + 1)`],
     ),
@@ -339,16 +339,20 @@ export const ACCEPTED_GUARDS: readonly Accepted[] = [
       '(1 + 1)',
     ],
   ]),
-  ...entriesOf('texts/mask-joined', 'the same program: each negative number is no position', [
+  ...entriesOf('services/mask-joined', 'the same program: each negative number is no position', [
     ['if (this.#credit <= 0) return -1', '1', '(1 + 1)'],
     ['return -1', '1', '(1 + 1)'],
     [ONLY_LINE, '1', '(1 + 1)'],
   ]),
-  ...entriesOf('texts/mask-joined', 'the same program: another one is behind the first one, so that it is not at 0', [
-    [ONLY_LINE, '<', '<='],
-    [ONLY_LINE, '0', '(0 + 1)'],
-  ]),
-  ...entriesOf('texts/mask-joined', 'only speed: no part of a text that is the same differs, either', [
+  ...entriesOf(
+    'services/mask-joined',
+    'the same program: another one is behind the first one, so that it is not at 0',
+    [
+      [ONLY_LINE, '<', '<='],
+      [ONLY_LINE, '0', '(0 + 1)'],
+    ],
+  ),
+  ...entriesOf('services/mask-joined', 'only speed: no part of a text that is the same differs, either', [
     ['if (before === after) return true', 'before === after', 'false'],
   ]),
   ...entriesOf('texts/many-texts', 'the same program: a match is not empty, so that none begins where a text ends', [
@@ -386,7 +390,7 @@ export const ACCEPTED_GUARDS: readonly Accepted[] = [
     ['const needless = guards.length > 1 ? new AbortController() : undefined', '>', '>='],
     ['const needless = guards.length > 1 ? new AbortController() : undefined', 'guards.length > 1', 'true'],
   ]),
-  ...entriesOf('texts/spread-mask', 'only speed: what is not compared in parts is compared by characters', [
+  ...entriesOf('services/spread-mask', 'only speed: what is not compared in parts is compared by characters', [
     ['const part = (text: string) => text.slice(text.length - length - PART, text.length - length)', '-', '+'],
     [STARTS_LINE, '<=', '<'],
     [STARTS_LINE, '<=', '>'],
@@ -400,12 +404,12 @@ export const ACCEPTED_GUARDS: readonly Accepted[] = [
     [ENDS_LINE, 'length + PART <= most && part(one) === part(other)', 'false'],
   ]),
   ...entriesOf(
-    'texts/spread-mask',
+    'services/spread-mask',
     'the same program: the last parts of texts of different lengths differ, and other parts are compared by characters',
     [[STARTS_LINE, '+', '-']],
   ),
   ...entriesOf(
-    'texts/spread-mask',
+    'services/spread-mask',
     'the same program: behind the end of a text there is no unit, which equals nothing',
     [['while (length < most && one.charCodeAt(length) === other.charCodeAt(length)) length++', '<', '<=']],
   ),
@@ -421,29 +425,29 @@ export const ACCEPTED_GUARDS: readonly Accepted[] = [
   ...entriesOf('texts/mask-texts', 'the same program: only whether the number of masks is another one counts', [
     ['for (const group of texts.groups) wholes.push(yield* new TextGroup(group).whole(0, pace))', '0', '(0 + 1)'],
   ]),
-  ...entriesOf('stream/regex-stage', 'never used: the stage keeps the tags itself', [
+  ...entriesOf('stages/regex-stage', 'never used: the stage keeps the tags itself', [
     ['this.#pipeline.push(0, text)', '0', '(0 + 1)'],
     ['for (const text of this.#head) pipeline.push(0, text)', '0', '(0 + 1)'],
   ]),
-  ...entriesOf('stream/regex-stage', 'the same program: each negative number is that of no text before', [
+  ...entriesOf('stages/regex-stage', 'the same program: each negative number is that of no text before', [
     ['return this.#endedPipeline().chains(this.#behind.get(sequence) ?? -1)', '1', '(1 + 1)'],
     [CHANGING_LINE, '1', '(1 + 1)'],
   ]),
-  ...entriesOf('stream/regex-stage', 'the same program: the end of a text that is read alone has masked it', [
+  ...entriesOf('stages/regex-stage', 'the same program: the end of a text that is read alone has masked it', [
     [CHANGING_LINE, 'at === undefined', 'false'],
   ]),
-  ...entriesOf('stream/regex-stage', 'only speed: the texts behind one that is stale are stale', [
+  ...entriesOf('stages/regex-stage', 'only speed: the texts behind one that is stale are stale', [
     ['if (this.#isStale) return', 'this.#isStale', 'false'],
     ['if (this.#isStale) return', 'return', ';'],
   ]),
-  ...entriesOf('stream/service-stage', 'never used: it is set with the first text', [
+  ...entriesOf('stages/service-stage', 'never used: it is set with the first text', [
     ['#lastMs = 0', '0', '(0 + 1)'],
     ['#openedMs = 0', '0', '(0 + 1)'],
   ]),
-  ...entriesOf('stream/service-stage', 'never used: it is set before a window is judged', [
+  ...entriesOf('stages/service-stage', 'never used: it is set before a window is judged', [
     ['#isDue = false', 'false', 'true'],
   ]),
-  ...entriesOf('stream/regex-stage', 'only memory: the piece that makes the text long is kept', [
+  ...entriesOf('stages/regex-stage', 'only memory: the piece that makes the text long is kept', [
     ['if (!this.#isLong) this.#head.push(text)', '!this.#isLong', 'true'],
   ]),
   ...entriesOf('texts/text-groups', 'only speed: groups that leave out nothing are made, and not used', [
@@ -516,7 +520,7 @@ export const ACCEPTED_GUARDS: readonly Accepted[] = [
   ...entriesOf('rules/joined-scanner', 'only speed: no match is found in a text that is settled', [
     ['return { scanner, length: end, left: texts.filter((each) => each.end > scanner.settled) }', '>', '>='],
   ]),
-  ...entriesOf('stream/regex-stage', 'only speed: a search that does not differ is made, or made again', [
+  ...entriesOf('stages/regex-stage', 'only speed: a search that does not differ is made, or made again', [
     ['if (isChanged) for (const stage of this.#after) stage.catchUp()', 'isChanged', 'true'],
     ['if (this.#ended === undefined) {', 'this.#ended === undefined', 'true'],
     [JOINED_LINE, 'joined.length > 0', 'true'],

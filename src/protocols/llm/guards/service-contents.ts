@@ -1,9 +1,9 @@
 import { Pace, type Steps } from '#base/in-slices.ts'
+import { joinTexts, maskJoined } from './services/mask-joined.ts'
 import type { GuardedMessage } from './services/service.ts'
+import type { ChangeableText } from './services/spread-mask.ts'
 import { type ArgumentStrings, BrokenArguments } from './texts/broken-arguments.ts'
 import type { GuardedRun, GuardedTexts } from './texts/guarded-texts.ts'
-import { joinTexts, maskJoined } from './texts/mask-joined.ts'
-import type { ChangeableText } from './texts/spread-mask.ts'
 
 /** The texts of a body as services see them: one message for each run with text. */
 export class ServiceContents {

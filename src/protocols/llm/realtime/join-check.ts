@@ -6,7 +6,7 @@ import { namesOf, refuseByRules } from '../guards/rule-names.ts'
 import { changesAtEnd } from '../guards/rules/joined-scanner.ts'
 import { chainsBehind, MaskPipeline } from '../guards/rules/mask-pipeline.ts'
 import type { TextRule } from '../guards/rules/text-rule.ts'
-import { HAS_LEFT } from '../guards/stream/regex-stage.ts'
+import { HAS_LEFT } from '../guards/stages/regex-stage.ts'
 
 /** What a match that begins in an item and goes on in the next one is recognised by, in UTF-16 units. */
 export const EDGE_LENGTH = 256

@@ -15,7 +15,7 @@ import {
   sharedRules,
 } from '../rules/testing.ts'
 import type { TextRule } from '../rules/text-rule.ts'
-import { RegexStage, type RuleObserver } from './regex-stage.ts'
+import { RegexStage, type RuleObserver } from '../stages/regex-stage.ts'
 import { SequencedText, TextSequences } from './text-sequences.ts'
 
 const OWNER = { role: 'assistant', lasts: true } as const

@@ -3,7 +3,7 @@ import type { RegexGuard } from '../guard.ts'
 import { noteCheck } from '../guard-log.ts'
 import { namesOf } from '../rule-names.ts'
 import type { TextRule } from '../rules/text-rule.ts'
-import type { RuleObserver } from './regex-stage.ts'
+import type { RuleObserver } from '../stages/regex-stage.ts'
 
 interface Found {
   readonly verdict: 'Allow' | 'Mask' | 'Reject' | 'Fail'

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { reject } from '#exchange/outcome.ts'
 import type { TextOwner } from '../../texts/read-together.ts'
 import type { RegexGuard } from '../guard.ts'
-import { RegexStage } from './regex-stage.ts'
+import { RegexStage } from '../stages/regex-stage.ts'
 import { SequencedText, TextSequences } from './text-sequences.ts'
 
 const GUARD: RegexGuard = {

@@ -1,8 +1,8 @@
 import { answerPath, sequencesOf } from '../../texts/dialect-texts.ts'
 import { type AnswerFormat, compareTexts, type TextOwner } from '../../texts/read-together.ts'
 import type { Guard, RegexGuard } from '../guard.ts'
-import type { ArgumentsStage } from './arguments-stage.ts'
-import { RegexStage, type StageBefore, type StageNeighbours } from './regex-stage.ts'
+import type { ArgumentsStage } from '../stages/arguments-stage.ts'
+import { RegexStage, type StageBefore, type StageNeighbours } from '../stages/regex-stage.ts'
 
 /** More texts before the last one of a sequence are forgotten: no text comes before them. */
 const MAX_TEXTS = 16

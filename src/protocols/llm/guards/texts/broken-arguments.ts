@@ -1,13 +1,13 @@
 import type { Pace, Steps } from '#base/in-slices.ts'
 import type { RegexGuard } from '../guard.ts'
 import type { TextRule } from '../rules/text-rule.ts'
-import { type ArgumentChecks, type ArgumentPiece, ArgumentsStage } from '../stream/arguments-stage.ts'
-import { PART_LENGTH, WORK_PER_PART } from '../stream/parted-stage.ts'
-import { RegexChecks } from '../stream/regex-checks.ts'
-import type { RuleObserver } from '../stream/regex-stage.ts'
-import type { TextOutput, TextStage } from '../stream/text-stage.ts'
+import type { ChangeableText } from '../services/spread-mask.ts'
+import { type ArgumentChecks, type ArgumentPiece, ArgumentsStage } from '../stages/arguments-stage.ts'
+import { PART_LENGTH, WORK_PER_PART } from '../stages/parted-stage.ts'
+import { RegexChecks } from '../stages/regex-checks.ts'
+import type { RuleObserver } from '../stages/regex-stage.ts'
+import type { TextOutput, TextStage } from '../stages/text-stage.ts'
 import { GuardedText } from './guarded-text.ts'
-import type { ChangeableText } from './spread-mask.ts'
 
 /** The work for a text besides that for its characters. */
 const WORK_PER_TEXT = 32

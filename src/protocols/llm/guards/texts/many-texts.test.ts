@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest'
 import { Pace, runAtOnce } from '#base/in-slices.ts'
 import { refused, type Setup, sent } from '#test/support/prepare-llm.ts'
+import { maskJoined } from '../services/mask-joined.ts'
 import { ManyTextsBuilder } from './many-texts.ts'
-import { maskJoined } from './mask-joined.ts'
 
 const COUNT = 9000
 /** Matches begin and end a string, are all of it, and do not go on in the next one. */

@@ -10,8 +10,8 @@ import type { Guard, ServiceGuard } from '../guard.ts'
 import { readAnswerBody } from '../read-answer-body.ts'
 import { compileRules } from '../rules/compile-rules.ts'
 import { ServiceContents } from '../service-contents.ts'
-import { type BlockKind, GuardedBlock, type StreamPiece } from './guarded-block.ts'
-import { writtenFrom } from './testing.ts'
+import { type BlockKind, GuardedBlock, type StreamPiece } from '../stream/guarded-block.ts'
+import { writtenFrom } from '../stream/testing.ts'
 
 const refusal = reject('prompt-guard-rejected')
 

@@ -2,13 +2,13 @@ import { clock } from '#base/clock.ts'
 import { Pace, runAtOnce } from '#base/in-slices.ts'
 import { isHighSurrogate, isLowSurrogate } from '#base/pattern/text-cut.ts'
 import type { Exchange } from '#exchange/exchange.ts'
+import { utf8Length } from '../../../../base/utf8-length.ts'
 import { type AskedVerdict, askAboutWindow } from '../ask-service.ts'
 import { askTogether } from '../ask-together.ts'
 import { concludeVerdict } from '../conclude-verdict.ts'
 import type { ServiceGuard } from '../guard.ts'
-import { type Joining, spreadMask } from '../texts/spread-mask.ts'
+import { type Joining, spreadMask } from '../services/spread-mask.ts'
 import type { RefuseStream, TextOutput, TextStage } from './text-stage.ts'
-import { utf8Length } from './utf8-length.ts'
 
 /** New text that is judged at once, and the end of the text before it that is shown again, in UTF-8 bytes (decision B45). */
 const WINDOW_BYTES = 1024

@@ -1,4 +1,4 @@
-import { SEPARATOR } from '../texts/mask-joined.ts'
+import { SEPARATOR } from '../services/mask-joined.ts'
 import type { ArgumentChecks, ArgumentPiece } from './arguments-stage.ts'
 import { ServiceStage, type ServiceStageOptions } from './service-stage.ts'
 import type { TextOutput, TextStage } from './text-stage.ts'

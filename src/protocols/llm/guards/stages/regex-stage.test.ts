@@ -3,8 +3,8 @@ import { type Refusal, reject } from '#exchange/outcome.ts'
 import type { RegexGuard } from '../guard.ts'
 import { compileRules } from '../rules/compile-rules.ts'
 import { chainsBehind, MaskPipeline } from '../rules/mask-pipeline.ts'
+import { SequencedText, TextSequences } from '../stream/text-sequences.ts'
 import { RegexStage, type RuleObserver, type StageBefore } from './regex-stage.ts'
-import { SequencedText, TextSequences } from './text-sequences.ts'
 
 function guardOf(rules: RegexGuard['rules']): RegexGuard {
   return { phase: 'response', index: 0, kind: 'regex', rejects: false, refusal: reject('prompt-guard-rejected'), rules }

@@ -1,5 +1,4 @@
 import type { Pace, Steps } from '#base/in-slices.ts'
-import type { GuardedText } from './guarded-text.ts'
 import { type ChangeableText, type Joining, joinInSteps, spreadMask } from './spread-mask.ts'
 
 /** Between the texts of a message, as services see it. */
@@ -8,7 +7,7 @@ export const SEPARATOR = ' '
 const JOINING: Joining = { separator: SEPARATOR, covered: '<masked>' }
 
 /** The texts of a message as one. Yields between them. */
-export function joinTexts(texts: readonly Pick<GuardedText, 'text'>[], pace: Pace): Steps<string> {
+export function joinTexts(texts: readonly { readonly text: string }[], pace: Pace): Steps<string> {
   return joinInSteps(texts, SEPARATOR, pace)
 }
 

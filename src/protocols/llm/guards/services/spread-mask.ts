@@ -1,7 +1,5 @@
 import type { Pace, Steps } from '#base/in-slices.ts'
 
-import type { GuardedText } from './guarded-text.ts'
-
 /** How texts form one. */
 export interface Joining {
   readonly separator: string
@@ -10,7 +8,10 @@ export interface Joining {
 }
 
 /** A text that a mask of the joined texts can change. */
-export type ChangeableText = Pick<GuardedText, 'text' | 'canChange'>
+export interface ChangeableText {
+  text: string
+  readonly canChange: boolean
+}
 
 /**
  * Changes texts so that they are `after` when joined. What replaces the part that differs goes into the first text with a share of it.
