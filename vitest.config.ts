@@ -31,19 +31,35 @@ const WIRE = [
   'src/net/{http1/client-pool,relay/raw-connection}.test.ts',
 ]
 
-/**
- * The first files: those of the project `streams`, which has workers of its own, then files that wait for sockets, processes and time. At the
- * end short files that only compute keep all cores busy.
- */
+/** Files that wait for sockets, processes and time. */
 const WAITING =
   /\/(?:test\/(?:scenarios|faults|mutation)|examples)\/|\/src\/(?:net\/http2\/free-in-order|workers\/release-memory)\./
 
-class WaitingFirst extends BaseSequencer {
+/**
+ * First the files of the project `streams`, which has workers of its own. Then files that wait, among files that only compute: while some workers
+ * wait, others compute, so that few workers keep all cores busy.
+ */
+class Mixed extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
-    const rank = ({ project, moduleId }: TestSpecification) =>
-      project.name === 'streams' ? 0 : WAITING.test(moduleId) ? 1 : 2
-    return (await super.sort(files)).sort((a, b) => rank(a) - rank(b))
+    const sorted = await super.sort(files)
+    const isStreams = ({ project }: TestSpecification) => project.name === 'streams'
+    const waits = ({ moduleId }: TestSpecification) => WAITING.test(moduleId)
+    const others = sorted.filter((file) => !isStreams(file))
+    const computing = others.filter((file) => !waits(file))
+    return [...sorted.filter(isStreams), ...mix(others.filter(waits), computing)]
   }
+}
+
+/** Spreads the files that wait evenly, except that the last sixth of the others comes last: no long wait begins at the end. */
+function mix(waiting: readonly TestSpecification[], computing: readonly TestSpecification[]): TestSpecification[] {
+  const share = (1.2 * waiting.length) / computing.length
+  let taken = 0
+  const mixed = computing.flatMap((file, at) => {
+    const next = waiting.slice(taken, Math.ceil((at + 1) * share))
+    taken += next.length
+    return [...next, file]
+  })
+  return [...mixed, ...waiting.slice(taken)]
 }
 
 function project(name: string, include: string[], env: Record<string, string> = {}): TestProjectInlineConfiguration {
@@ -53,9 +69,9 @@ function project(name: string, include: string[], env: Record<string, string> = 
 export default defineConfig({
   test: {
     globalSetup: 'test/support/build-bundle.ts',
-    // Three more than there are cores, because scenarios wait. Each worker loads and compiles all code (docs/decisions/0180-tests.md).
-    maxWorkers: availableParallelism() + 3,
-    sequence: { sequencer: WaitingFirst },
+    // One more than there are cores, because scenarios wait. Each worker loads and compiles all code (docs/decisions/0180-tests.md).
+    maxWorkers: availableParallelism() + 1,
+    sequence: { sequencer: Mixed },
     projects: [
       project('all', ['src/**/*.test.ts', 'test/**/*.test.ts', 'examples/**/*.test.ts']),
       project('streams', WIRE, { WIRE_TRANSPORTS: 'streams' }),
