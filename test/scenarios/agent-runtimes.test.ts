@@ -372,7 +372,8 @@ test('the errors of a runtime reach the client, and its silence is a timeout', a
   const throttled = await post('/plain')
   expect([throttled.status, throttled.headers.get('x-amzn-errortype')]).toEqual([429, 'ThrottlingException'])
   server.answer = () => {}
-  expect((await post('/edited', 'x')).status).toBe(504)
+  using time = new PassingTime()
+  expect((await time.hurry(post('/edited', 'x'))).status).toBe(504)
 })
 
 test('a runtime that fails is evicted', async () => {

@@ -7,7 +7,7 @@ import { startTypescript1 } from '#test/interop/mcp/sdks/typescript/server-1.ts'
 import { startTypescript2 } from '#test/interop/mcp/sdks/typescript/server-2.ts'
 import { startGateway } from '#test/support/gateway.ts'
 
-/** The essence of `npm run interop:mcp`: the official SDKs of both majors meet through a running gateway. */
+/** The essence of `npm run interop:mcp`: the official SDKs of both majors meet through a running gateway. They wait for each other, so all pairs meet at once. */
 
 const stops = new AsyncDisposableStack()
 let gatewayPort: number
@@ -39,7 +39,7 @@ const CLIENTS: Readonly<Record<string, (url: string) => Promise<PairSession>>> =
 /** Is answered where a scenario is not asked. */
 const OK = Object.fromEntries(SCENARIOS.map((scenario) => [scenario, 'ok']))
 
-test.each([
+test.concurrent.each([
   ['1.x', 'first', {}],
   ['1.x', 'second', {}],
   ['2.x with sessions', 'first', {}],
@@ -51,7 +51,7 @@ test.each([
   expect(await runScenarios(() => CLIENTS[client]!(url), { url }, cannot)).toEqual({ ...OK, ...cannot })
 })
 
-test.each([
+test.concurrent.each([
   ['1.x', {}],
   ['2.x with sessions', {}],
   ['2.x with what the server has', {}],

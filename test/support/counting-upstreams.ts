@@ -73,8 +73,8 @@ export async function countingHttp2(
 /** TLS in front of a server: it passes on bytes, ends and resets. A reset may overtake the bytes before it. */
 export async function behindTls(upstream: CountingUpstream, protocol: 'h2' | 'http/1.1'): Promise<CountingUpstream> {
   const raws = new Set<net.Socket>()
-  const server = tls.createServer({ ...CERTIFICATES.server, ALPNProtocols: [protocol] }, (secure) => {
-    const inner = net.connect({ host: '127.0.0.1', port: upstream.port, allowHalfOpen: true })
+  const server = tls.createServer({ ...CERTIFICATES.server, ALPNProtocols: [protocol], noDelay: true }, (secure) => {
+    const inner = net.connect({ host: '127.0.0.1', port: upstream.port, allowHalfOpen: true, noDelay: true })
     const raw = [...raws].find(({ remotePort }) => remotePort === secure.remotePort)!
     inner.on('error', () => raw.resetAndDestroy())
     secure.on('error', () => inner.destroy())

@@ -63,7 +63,7 @@ export async function startProxyServer({
     if (!isKnown) return client.end('HTTP/1.1 407 Proxy Authentication Required\r\ncontent-length: 0\r\n\r\n')
     const port = names[name]
     if (port === undefined) return client.end('HTTP/1.1 502 Bad Gateway\r\n\r\n')
-    const onward = net.connect({ host: '127.0.0.1', port })
+    const onward = net.connect({ host: '127.0.0.1', port, noDelay: true })
     sockets.add(onward)
     onward.on('error', () => client.destroy())
     // The first bytes of a server come in one piece with the answer.

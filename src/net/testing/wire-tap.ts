@@ -9,8 +9,8 @@ export class WireTap {
   readonly #closed = Promise.withResolvers<void>()
 
   constructor(port: number) {
-    this.#server = net.createServer((client) => {
-      const upstream = net.connect(port, '127.0.0.1')
+    this.#server = net.createServer({ noDelay: true }, (client) => {
+      const upstream = net.connect({ host: '127.0.0.1', port, noDelay: true })
       for (const socket of [client, upstream]) socket.on('error', () => {})
       client.on('close', () => upstream.destroy())
       upstream.on('close', () => {
