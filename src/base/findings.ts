@@ -215,7 +215,7 @@ export const FINDINGS = {
         'A target names a Service of MCP servers; a selector would also find those that are added later.',
       'credential-in-object':
         'A credential is written in the object itself, where everybody who can read the object can read it.',
-      'credentials-share-location': 'Two policies require different credentials at the same location of a request.',
+      'credentials-share-location': 'Two policies check different credentials at the same location of a request.',
       'tunnel-backend': 'The proxy server of a tunnel cannot be one.',
       'certificate-missing': 'The certificates for TLS to the backend are missing or invalid.',
       'api-key-entry-invalid': 'An entry of a Secret with API keys cannot be used.',

@@ -42,12 +42,14 @@ export interface PolicyFields {
   readonly response?: readonly string[]
 }
 
-/** The credential without which a policy refuses every request. */
-export interface RequiredCredential {
+/** The credential that a policy accepts at a location; it refuses any other there. */
+export interface CheckedCredential {
   /** Where it is in a request: `header authorization`. */
   readonly location: string
   /** What the value begins with, in lower case; empty without a prefix. */
   readonly prefix: string
+  /** It refuses requests without one. */
+  readonly isRequired: boolean
 }
 
 /** A part of a policy that has an effect only on requests to some backends. */
@@ -249,8 +251,8 @@ interface FieldDefinition {
    * no earlier valid version, its targets refuse (decision A-09).
    */
   readonly protects?: true | readonly string[]
-  /** The credential without which the field refuses every request. */
-  readonly requires?: (spec: never) => RequiredCredential | undefined
+  /** The credential that the field checks. */
+  readonly checks?: (spec: never) => CheckedCredential | undefined
   /** Its parts that do nothing for requests to some backends. */
   readonly needs?: (spec: never) => readonly BackendNeed[]
   /** Members that apply from every level although the field is replaced (decision A-21). */

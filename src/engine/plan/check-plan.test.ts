@@ -573,7 +573,12 @@ test.each<[policies: readonly PolicyItem[], found: string[]]>([
     [authentication('basic'), authentication('apiKey', at({ header: { name: 'authorization', prefix: 'Basic ' } }))],
     ['basic: error, apiKey'],
   ],
-  [[authentication('jwt'), authentication('apiKey', { mode: 'Optional' })], []],
+  [[authentication('jwt'), authentication('apiKey', { mode: 'Optional' })], ['jwt: error, apiKey']],
+  [
+    [authentication('jwt', { mode: 'Optional' }), authentication('apiKey', { mode: 'Optional' })],
+    ['jwt: error, apiKey'],
+  ],
+  [[authentication('jwt'), authentication('basic', { mode: 'Optional' })], []],
   [[authentication('jwt', { mode: 'Permissive' }), authentication('apiKey')], []],
   [[authentication('jwt'), authentication('apiKey', at({ header: { name: 'x-api-key' } }))], []],
   [

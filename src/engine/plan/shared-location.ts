@@ -2,25 +2,26 @@ import { policyDefinition } from '#api/policy-fields.ts'
 import type { ConfigProblem } from '#base/config-problem.ts'
 import { describeOrigin } from '#base/origin.ts'
 import type { PolicyItem } from '#plan/item.ts'
-import type { RequiredCredential } from '#policies/policy.ts'
+import type { CheckedCredential } from '#policies/policy.ts'
 import { mergeSection } from '../merge/build-chain.ts'
 import { listenerTargets } from '../route/live-listener.ts'
 import type { Lookups } from './lookups.ts'
 
 /**
- * Another policy in force at the target that requires another credential at the same location (decision A-60). Each pair is
+ * Another policy in force at the target that checks another credential at the same location (decision A-60). Each pair is
  * reported once: for the narrower target, or for one of two policies of the same target.
  */
 export function sharedLocationProblem(item: PolicyItem, lookups: Lookups): Omit<ConfigProblem, 'path'> | undefined {
-  const mine = requiredBy(item)
+  const mine = checkedBy(item)
   if (mine === undefined) return undefined
   const targets = targetsAround(item.target, lookups)
   for (const phase of ['PreRouting', 'PostRouting'] as const) {
     for (const { field, sources } of mergeSection({ section: 'traffic', phase, targets }, lookups).values()) {
       const other = sources[0]!
       if (field === item.field || (other.target === item.target && other.key > item.key)) continue
-      const theirs = requiredBy(other)
-      if (theirs?.location === mine.location) return problem(mine, theirs, other)
+      const theirs = checkedBy(other)
+      const found = theirs?.location === mine.location ? problem(mine, theirs, other) : undefined
+      if (found !== undefined) return found
     }
   }
   return undefined
@@ -42,18 +43,30 @@ function guaranteedBy({ section, field, spec }: PolicyItem): readonly string[] {
   return policyDefinition(section, field)?.guarantees?.(spec as never) ?? []
 }
 
-function requiredBy({ section, field, spec }: PolicyItem): RequiredCredential | undefined {
-  return policyDefinition(section, field)?.requires?.(spec as never)
+function checkedBy({ section, field, spec }: PolicyItem): CheckedCredential | undefined {
+  return policyDefinition(section, field)?.checks?.(spec as never)
 }
 
-function problem(mine: RequiredCredential, theirs: RequiredCredential, other: PolicyItem): Omit<ConfigProblem, 'path'> {
+function problem(
+  mine: CheckedCredential,
+  theirs: CheckedCredential,
+  other: PolicyItem,
+): Omit<ConfigProblem, 'path'> | undefined {
   const where = `${other.path} of ${describeOrigin(other.origin)}`
-  const advice = 'set another location, or another mode, in one of them'
-  if (mine.prefix === theirs.prefix) {
-    const message = `${where} requires another credential at the same location (${mine.location}), so all requests are refused; ${advice}`
+  const hasOnePrefix = mine.prefix === theirs.prefix
+  if (!mine.isRequired || !theirs.isRequired) {
+    // A credential with another prefix is none.
+    if (!hasOnePrefix) return undefined
+    const message = `${where} checks another credential at the same location (${mine.location}), so one of them refuses every credential there; set another location in one of them`
     return { severity: 'error', code: 'credentials-share-location', message }
   }
-  const message = `${where} requires another credential at the same location (${mine.location}), so only requests that repeat the header pass; ${advice}`
+  const requires = `${where} requires another credential at the same location (${mine.location})`
+  const advice = 'set another location, or another mode, in one of them'
+  if (hasOnePrefix) {
+    const message = `${requires}, so all requests are refused; ${advice}`
+    return { severity: 'error', code: 'credentials-share-location', message }
+  }
+  const message = `${requires}, so only requests that repeat the header pass; ${advice}`
   return { severity: 'warning', code: 'credentials-share-location', message }
 }
 

@@ -1,5 +1,5 @@
 import { definePolicy } from '../../policy.ts'
-import { requiredCredential } from '../../shared/authentication/required-credential.ts'
+import { checkedCredential } from '../../shared/authentication/checked-credential.ts'
 import { compileApiKey } from './compile.ts'
 import { type ApiKeyAuthenticationSpec, trafficApiKeyAuthentication } from './schema.ts'
 
@@ -11,6 +11,6 @@ export const apiKeyAuthentication = definePolicy({
   protects: true,
   identifies: 'apiKey',
   guarantees: ({ mode }: ApiKeyAuthenticationSpec) => (mode === 'Strict' ? ['apiKey', 'apiKey.key'] : []),
-  requires: (spec: ApiKeyAuthenticationSpec) => requiredCredential(spec, 'Bearer'),
+  checks: (spec: ApiKeyAuthenticationSpec) => checkedCredential(spec, 'Bearer'),
   compile: compileApiKey,
 })

@@ -1,5 +1,5 @@
 import { definePolicy } from '../../policy.ts'
-import { requiredCredential } from '../../shared/authentication/required-credential.ts'
+import { checkedCredential } from '../../shared/authentication/checked-credential.ts'
 import { compileBasicAuthentication } from './compile.ts'
 import { type BasicAuthenticationSpec, trafficBasicAuthentication } from './schema.ts'
 
@@ -11,6 +11,6 @@ export const basicAuthentication = definePolicy({
   protects: true,
   identifies: 'basicAuth',
   guarantees: ({ mode }: BasicAuthenticationSpec) => (mode === 'Strict' ? ['basicAuth.username'] : []),
-  requires: (spec: BasicAuthenticationSpec) => requiredCredential(spec, 'Basic'),
+  checks: (spec: BasicAuthenticationSpec) => checkedCredential(spec, 'Basic'),
   compile: compileBasicAuthentication,
 })

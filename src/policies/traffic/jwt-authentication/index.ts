@@ -1,5 +1,5 @@
 import { definePolicy } from '../../policy.ts'
-import { requiredCredential } from '../../shared/authentication/required-credential.ts'
+import { checkedCredential } from '../../shared/authentication/checked-credential.ts'
 import { compileJwtAuthentication } from './compile.ts'
 import { type JwtAuthenticationSpec, trafficJwtAuthentication } from './schema.ts'
 
@@ -11,6 +11,6 @@ export const jwtAuthentication = definePolicy({
   protects: true,
   identifies: 'jwt',
   guarantees: ({ mode }: JwtAuthenticationSpec) => (mode === 'Strict' ? ['jwt', 'jwt.rawToken'] : []),
-  requires: (spec: JwtAuthenticationSpec) => requiredCredential(spec, 'Bearer'),
+  checks: (spec: JwtAuthenticationSpec) => checkedCredential(spec, 'Bearer'),
   compile: compileJwtAuthentication,
 })

@@ -1,4 +1,4 @@
-import type { RequiredCredential } from '../../policy.ts'
+import type { CheckedCredential } from '../../policy.ts'
 import { authorizationHeader, compileWritableLocation } from './credential-location.ts'
 import type { ExtractionLocationSpec } from './extraction-location.ts'
 
@@ -7,12 +7,13 @@ interface CredentialSpec {
   readonly location?: ExtractionLocationSpec | undefined
 }
 
-/** @returns undefined if a request may have none, or if only an evaluation determines its location */
-export function requiredCredential(
+/** @returns undefined if no credential is refused, or if only an evaluation determines its location */
+export function checkedCredential(
   { mode, location }: CredentialSpec,
   scheme: 'Bearer' | 'Basic',
-): RequiredCredential | undefined {
-  if (mode !== 'Strict' || location?.expression !== undefined) return undefined
+): CheckedCredential | undefined {
+  if (mode === 'Permissive' || location?.expression !== undefined) return undefined
   const at = location === undefined ? authorizationHeader(scheme) : compileWritableLocation(location)
-  return { location: `${at.kind} ${at.name}`, prefix: at.kind === 'header' ? at.prefix : '' }
+  const prefix = at.kind === 'header' ? at.prefix : ''
+  return { location: `${at.kind} ${at.name}`, prefix, isRequired: mode === 'Strict' }
 }
