@@ -174,12 +174,6 @@ const DIVIDING: readonly Accepted[] = [
     ['if (this.#unsearched.length >= PART_LENGTH) this.#search()', '>=', '<'],
     ['if (this.#unsearched.length >= PART_LENGTH) this.#search()', 'this.#search()', ';'],
   ]),
-  ...entriesOf('stages/regex-checks', 'only memory: what leaves the pipeline is not used', [
-    ['json.take()', 'json.take()', ';'],
-  ]),
-  ...entriesOf('stages/regex-checks', 'the same program: the text has one tag', [
-    ['json.push(0, this.#unsearched)', '0', '(0 + 1)'],
-  ]),
   ...entriesOf('service-contents', 'only memory: the same texts in another list', [
     [
       'if (!texts.some((text) => text instanceof BrokenArguments)) return { texts, broken: [] }',
@@ -271,9 +265,7 @@ const DIVIDING: readonly Accepted[] = [
 ]
 
 const NEEDLESS_LINE = 'return joined.every(({ scanner, length }) => scanner.agreesWith(alone, length))'
-const ALONE_LINE = 'return this.overran || this.isJoined || offset > 0 ? undefined : scanner'
-const MATCH_START_LINE = 'else if (source.matchStart < 0) source.matchStart = startOfMask(source, start)'
-const MASK_LINE = 'const mask = left.at(-1)?.masked?.find(({ start, end }) => start < at && end > at)'
+const ALONE_LINE = 'return this.overran || this.isJoined ? undefined : this.#sources[0]!.scanner'
 
 const STARTS_LINE =
   'while (length + PART <= most && one.slice(length, length + PART) === other.slice(length, length + PART))'
@@ -282,7 +274,7 @@ const ENDS_LINE = 'while (length + PART <= most && part(one) === part(other)) le
 const SYSTEM_LINE = "const group: Group = { role: 'system', texts: [], count: 0, isShorter: false }"
 const CHANGING_LINE =
   'const changing = at === undefined ? -1 : this.#endedPipeline().chains(at).findIndex(changesAtEnd)'
-const JOINED_LINE = 'if (joined.length > 0) this.#pipeline = this.#pipelineBehind({ joined })'
+const JOINED_LINE = 'if (joined.length > 0) this.#pipeline = this.#pipelineBehind(joined)'
 const LONG_LINE =
   'const text = place.end - place.start > PIECE_BYTES ? yield* decodeLong(bytes, place) : decodePlace(bytes, place)'
 
@@ -469,9 +461,8 @@ export const ACCEPTED_GUARDS: readonly Accepted[] = [
     ['this.#dropAgreeing()', 'this.#dropAgreeing()', ';'],
     [NEEDLESS_LINE, 'joined.every(({ scanner, length }) => scanner.agreesWith(alone, length))', 'undefined'],
     [NEEDLESS_LINE, 'scanner.agreesWith(alone, length)', 'undefined'],
-    [ALONE_LINE, 'this.overran || this.isJoined || offset > 0', 'true'],
-    [ALONE_LINE, 'this.overran || this.isJoined || offset > 0 ? undefined : scanner', 'undefined'],
-    [ALONE_LINE, '>', '>='],
+    [ALONE_LINE, 'this.overran || this.isJoined', 'true'],
+    [ALONE_LINE, 'this.overran || this.isJoined ? undefined : this.#sources[0]!.scanner', 'undefined'],
     [
       'const differing = others.filter(({ scanner, offset }) => !scanner.agreesWith(first.scanner, offset - first.offset))',
       '-',
@@ -496,27 +487,14 @@ export const ACCEPTED_GUARDS: readonly Accepted[] = [
   ...entriesOf('rules/joined-scanner', 'only speed: what is in a group changes it no more', [
     ['this.#pieces = this.#pieces.filter(isOpen)', 'this.#pieces = this.#pieces.filter(isOpen)', ';'],
   ]),
-  ...entriesOf('rules/joined-scanner', 'the same program: no mask begins before the first text', [
-    [MATCH_START_LINE, '<', '<='],
-    [MATCH_START_LINE, '0', '(0 + 1)'],
-  ]),
   ...entriesOf('rules/joined-scanner', 'the same program: a match that ends before the text changes no group', [
     ['if (end <= offset) return', 'end <= offset', 'false'],
     ['if (end <= offset) return', '<=', '<'],
     ['if (end <= offset) return', 'return', ';'],
   ]),
   ...entriesOf('rules/joined-scanner', 'the same program: each negative number is before all texts', [
-    ['return { scanner: scanner.fork(), offset: length, left, matchStart: -1 }', '1', '(1 + 1)'],
     ['#groupStart = -1', '1', '(1 + 1)'],
   ]),
-  ...entriesOf(
-    'rules/joined-scanner',
-    'the same program: a match goes on behind its mask only if no mask contains it',
-    [
-      [MASK_LINE, '>', '>='],
-      ['return mask?.start ?? at - 1', '1', '(1 + 1)'],
-    ],
-  ),
   ...entriesOf('rules/joined-scanner', 'only speed: no match is found in a text that is settled', [
     ['return { scanner, length: end, left: texts.filter((each) => each.end > scanner.settled) }', '>', '>='],
   ]),
@@ -596,18 +574,14 @@ export const ACCEPTED_GUARDS: readonly Accepted[] = [
     ["if (added !== '') scanner.push(added)", "''", "'mutated'"],
     ['if (from < to) this.#current.push(this.#text.slice(from, to))', 'from < to', 'true'],
     ['if (from < to) this.#current.push(this.#text.slice(from, to))', '<', '<='],
-    [
-      "this.#out.push({ text: current.length === 1 ? current[0]! : current.join(''), isEnd })",
-      'current.length === 1',
-      'false',
-    ],
+    ["const text = current.length === 1 ? current[0]! : current.join('')", 'current.length === 1', 'false'],
   ]),
   ...entriesOf('rules/mask-pipeline', 'only when the next rule sees a text: a piece leaves when all of it has passed', [
-    ['if (this.#current.length > 0) this.#send(false)', 'this.#current.length > 0', 'true'],
-    ['if (this.#current.length > 0) this.#send(false)', 'this.#current.length > 0', 'false'],
-    ['if (this.#current.length > 0) this.#send(false)', '>', '>='],
-    ['if (this.#current.length > 0) this.#send(false)', '>', '<='],
-    ['if (this.#current.length > 0) this.#send(false)', 'this.#send(false)', ';'],
+    ['if (this.#current.length > 0) this.#send(false, this.#at)', 'this.#current.length > 0', 'true'],
+    ['if (this.#current.length > 0) this.#send(false, this.#at)', 'this.#current.length > 0', 'false'],
+    ['if (this.#current.length > 0) this.#send(false, this.#at)', '>', '>='],
+    ['if (this.#current.length > 0) this.#send(false, this.#at)', '>', '<='],
+    ['if (this.#current.length > 0) this.#send(false, this.#at)', 'this.#send(false, this.#at)', ';'],
   ]),
   ...entriesOf('rules/merge-matches', 'only how long work is divided; matches that end together are the same', [
     ['if (pace.after(1)) yield', 'pace.after(1)', 'true'],

@@ -111,18 +111,6 @@ test.each<[what: string, alone: Step[], joined: Step[], found: ScannedMatch[]]>(
   }
 })
 
-/** Its beginning has three characters. */
-test.each<[what: string, end: number, overran: boolean]>([
-  ['ends where other rules go on', 3, false],
-  ['goes on where other rules do', 4, true],
-])('a match in a text of which other rules have checked the beginning %s', (_, end, overran) => {
-  const steps = [{ settled: 4, found: [begins(1, end)] }]
-  const scanner = new JoinedScanner({ alone: chainOf(3, undefined, steps), joined: [] })
-  scanner.push('')
-  expect(scanner.overran).toBe(overran)
-  expect(scanner.fork().overran).toBe(overran)
-})
-
 test('text that is skipped is settled', () => {
   const scanner = new JoinedScanner({ alone: chainOf(0, [], []), joined: [] })
   expect(scanner.isIdle).toBe(true)

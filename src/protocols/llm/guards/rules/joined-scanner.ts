@@ -2,8 +2,8 @@ import type { Match, ScannedMatch, TextScanner } from '#base/pattern/text-scanne
 
 /** A text that has left, of which a match may still be found. Positions are those of a scanner. */
 export interface LeftText extends Match {
-  /** What was masked of it, as far as it matters. Undefined: only a match that goes on behind it matters, because it is checked by other rules. */
-  readonly masked: readonly Match[] | undefined
+  /** What was masked of it, as far as it matters. */
+  readonly masked: readonly Match[]
 }
 
 /** How the search for one rule goes on behind a text. */
@@ -29,8 +29,6 @@ interface Source {
   /** Where the text begins. */
   readonly offset: number
   readonly left: readonly LeftText[]
-  /** Where its last match begins. -1: it has found none. */
-  matchStart: number
 }
 
 /**
@@ -73,10 +71,9 @@ export class JoinedScanner implements TextScanner {
     return this.#sources.length > 1
   }
 
-  /** The search in the text alone, if nothing else matters any more and its positions are those of the text. */
+  /** The search in the text alone, if nothing else matters any more. */
   get alone(): TextScanner | undefined {
-    const { scanner, offset } = this.#sources[0]!
-    return this.overran || this.isJoined || offset > 0 ? undefined : scanner
+    return this.overran || this.isJoined ? undefined : this.#sources[0]!.scanner
   }
 
   get isIdle(): boolean {
@@ -157,25 +154,18 @@ export class JoinedScanner implements TextScanner {
   }
 
   #take(source: Source, { start, end, continues }: ScannedMatch): void {
-    const { offset } = source
-    if (!continues) source.matchStart = start
-    // It was reported in a text before.
-    else if (source.matchStart < 0) source.matchStart = startOfMask(source, start)
-    this.#compareLeft(source, end)
+    const { offset, left } = source
+    // What goes on is masked as one with what was reported before it.
+    this.#compareLeft(left, { start: continues ? start - 1 : start, end })
     if (end <= offset) return
     // In each text, a match has a placeholder.
-    const isFirst = source.matchStart < offset && start <= offset
-    this.#pieces.push({ start: Math.max(0, start - offset), end: end - offset, continues: continues && !isFirst })
+    this.#pieces.push({ start: Math.max(0, start - offset), end: end - offset, continues: continues && start > offset })
   }
 
   /** A share in a text that has left must be masked in it. */
-  #compareLeft({ left, matchStart }: Source, end: number): void {
+  #compareLeft(left: readonly LeftText[], match: Match): void {
     for (const text of left) {
-      if (text.masked === undefined) {
-        if (matchStart < text.end && end > text.end) this.#overran = true
-        continue
-      }
-      const share = { start: Math.max(matchStart, text.start), end: Math.min(end, text.end) }
+      const share = { start: Math.max(match.start, text.start), end: Math.min(match.end, text.end) }
       if (share.start < share.end && !text.masked.some((masked) => contains(masked, share))) this.#overran = true
     }
   }
@@ -205,13 +195,7 @@ export function changesAtEnd(chain: RuleChain): boolean {
 }
 
 function sourceOf({ scanner, length, left }: RuleChain): Source {
-  return { scanner: scanner.fork(), offset: length, left, matchStart: -1 }
-}
-
-/** Where a match begins that goes on at a position. */
-function startOfMask({ left }: Source, at: number): number {
-  const mask = left.at(-1)?.masked?.find(({ start, end }) => start < at && end > at)
-  return mask?.start ?? at - 1
+  return { scanner: scanner.fork(), offset: length, left }
 }
 
 function settledOf({ scanner, offset }: Source): number {

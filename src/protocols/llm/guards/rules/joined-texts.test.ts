@@ -114,6 +114,12 @@ test.each<[what: string, matches: string[], texts: string[], masked: string[] | 
     [`BEGIN${'-'.repeat(300)}<masked>1<masked>`, '<masked>2<masked>', `${'-'.repeat(300)}<masked>`],
   ],
   ['the end of all texts, of which the last is masked alone', ['\\bb$|bc'], ['a', 'b'], ['a', '<masked>']],
+  [
+    'a match that grows, in a text that is open for too long',
+    ['"[^-]*-|a+'],
+    [`"${'y'.repeat(300)}aaa`, 'aa.'],
+    [`"${'y'.repeat(300)}<masked>`, '<masked>.'],
+  ],
   ['a match that is open for too long', ['BEGIN(?s:.)*END|x+'], [`BEGIN${'-'.repeat(300)}x1x`, 'xx', 'END'], undefined],
 ])('%s', (_, matches, texts, masked) => {
   const rules = sharedRules({ matches })

@@ -15,9 +15,7 @@ export interface MaskedPiece {
 export type RuleChains = readonly RuleChain[]
 
 export interface PipelineOptions {
-  /** The beginning of the same text, which other rules have checked. */
-  readonly own?: RuleChains | undefined
-  /** Other texts before it that are read together with it. */
+  /** Texts before it that are read together with it. */
   readonly joined?: readonly RuleChains[]
   /** See `TextRule.scan`. */
   readonly heldBytes?: number | undefined
@@ -35,7 +33,7 @@ export class MaskPipeline {
   /** The end of the text that has passed the stages that are not made yet. */
   #passed = ''
   readonly #quiet: QuietBeginning
-  readonly #waiting: { readonly tag: number; readonly text: string }[] = []
+  readonly #waiting: { readonly tag: number | undefined; readonly text: string }[] = []
   #current = ''
   #done: MaskedPiece[] = []
   #overrunBy: TextRule | undefined
@@ -99,9 +97,18 @@ export class MaskPipeline {
     for (const at of this.#rules.keys()) this.#madeStage(at).skip(text)
   }
 
+  /** The text begins with this, which has left as other rules have masked it: a match that goes on behind it overruns. To be called first. */
+  pushLeft(text: string): void {
+    this.#add(undefined, text)
+  }
+
   push(tag: number, text: string): void {
+    this.#add(tag, text)
+  }
+
+  #add(tag: number | undefined, text: string): void {
     this.#waiting.push({ tag, text })
-    this.#process([{ text, isEnd: true }], false, this.#skip(text))
+    this.#process([{ text, isEnd: true, hasLeft: tag === undefined }], false, this.#skip(text))
   }
 
   /** @param keepsChains `chains` will be called */
@@ -204,7 +211,7 @@ export class MaskPipeline {
     const { tag, text: before } = this.#waiting.shift()!
     const text = this.#current
     this.#current = ''
-    this.#done.push({ tag, text, changed: text !== before })
+    if (tag !== undefined) this.#done.push({ tag, text, changed: text !== before })
   }
 }
 
@@ -216,13 +223,8 @@ export function chainsBehind(rules: readonly TextRule[], text: string, before = 
   const pipeline = new MaskPipeline(rules)
   if (before !== '') pipeline.skip(before)
   pipeline.push(0, text)
-  return chainsBehindLeft(pipeline, [])
-}
-
-/** As `chainsBehind`, for a text that has been pushed. @param masked see `LeftText` */
-export function chainsBehindLeft(pipeline: MaskPipeline, masked: [] | undefined): RuleChains {
   pipeline.finish(true)
-  return pipeline.chains(-1).map((chain) => ({ ...chain, left: [{ start: 0, end: chain.length, masked }] }))
+  return pipeline.chains(-1).map((chain) => ({ ...chain, left: [{ start: 0, end: chain.length, masked: [] }] }))
 }
 
 /** The first rules of a pipeline for which it is known where no match begins. */
@@ -255,19 +257,20 @@ interface Part {
   readonly text: string
   /** Its piece ends with it. */
   readonly isEnd: boolean
+  /** It is text of `pushLeft`. */
+  readonly hasLeft: boolean
 }
 
 /** Undefined: what stands before it decides nothing. */
-function stageBehind(
-  rule: TextRule,
-  at: number,
-  { own, joined = [], heldBytes }: PipelineOptions,
-): MaskStage | undefined {
-  if (own === undefined && joined.length === 0) return undefined
+function stageBehind(rule: TextRule, at: number, { joined = [], heldBytes }: PipelineOptions): MaskStage | undefined {
+  if (joined.length === 0) return undefined
   const behind = joined.map((chains) => chains[at]!)
-  const alone = own?.[at] ?? { scanner: rule.scan(heldBytes), length: 0, left: [] }
-  if (own === undefined && JoinedScanner.isNeedless(alone.scanner, behind)) return undefined
-  return new MaskStage(new JoinedScanner({ alone, joined: behind }), rule.placeholder)
+  const alone = rule.scan(heldBytes)
+  if (JoinedScanner.isNeedless(alone, behind)) return undefined
+  return new MaskStage(
+    new JoinedScanner({ alone: { scanner: alone, length: 0, left: [] }, joined: behind }),
+    rule.placeholder,
+  )
 }
 
 /** One rule. Positions are those in its input. */
@@ -278,6 +281,10 @@ class MaskStage {
   #text = ''
   #at = 0
   #length = 0
+  /** Where text of `pushLeft` ends. -1: there is none. */
+  #leftEnd = -1
+  /** A match goes on behind it. */
+  #goesOnBehindLeft = false
   /** Where the pieces end that have not left. */
   readonly #ends: number[] = []
   #out: Part[] = []
@@ -330,6 +337,8 @@ class MaskStage {
     fork.#text = this.#text
     fork.#at = this.#at
     fork.#length = this.#length
+    fork.#leftEnd = this.#leftEnd
+    fork.#goesOnBehindLeft = this.#goesOnBehindLeft
     fork.#ends.push(...this.#ends)
     fork.#current = [...this.#current]
     fork.#masked = [...this.#masked]
@@ -356,7 +365,7 @@ class MaskStage {
   }
 
   get overran(): boolean {
-    return this.#scanner.overran
+    return this.#goesOnBehindLeft || this.#scanner.overran
   }
 
   /** Lets text pass in which no match begins. @returns false: something waits before it */
@@ -383,15 +392,19 @@ class MaskStage {
       this.#at = this.#length
       return parts
     }
-    for (const { text, isEnd } of parts) {
+    for (const { text, isEnd, hasLeft } of parts) {
       this.#length += text.length
       if (isEnd) this.#ends.push(this.#length)
+      if (hasLeft) this.#leftEnd = this.#length
     }
     this.#text += added
     for (const match of matches) {
       const { start, end, continues } = match
+      if (end > this.#leftEnd) {
+        this.#goesOnBehindLeft ||= start < this.#leftEnd || (continues && start === this.#leftEnd)
+        this.#maskedLength += end - start
+      }
       this.#note(match, isFinished)
-      this.#maskedLength += end - start
       this.#advance(start, true)
       if (!continues) this.#current.push(this.#placeholder)
       this.#advance(end, false)
@@ -399,7 +412,7 @@ class MaskStage {
     this.#advance(scanner.settled, true)
     // Once the text before it decides nothing more, the text costs what one without such a text costs.
     if (this.#joined !== undefined && !isFinished) this.#leaveJoined()
-    if (this.#current.length > 0) this.#send(false)
+    if (this.#current.length > 0) this.#send(false, this.#at)
     const out = this.#out
     this.#out = []
     return out
@@ -413,7 +426,7 @@ class MaskStage {
       const end = ends.shift()! - this.#at
       if (isKept) this.#keep(from, end)
       from = end
-      this.#send(true)
+      this.#send(true, end + this.#at)
     }
     const rest = to - this.#at
     if (isKept) this.#keep(from, rest)
@@ -451,9 +464,11 @@ class MaskStage {
     if (from < to) this.#current.push(this.#text.slice(from, to))
   }
 
-  #send(isEnd: boolean): void {
+  /** @param to where it ends in the input */
+  #send(isEnd: boolean, to: number): void {
     const current = this.#current
-    this.#out.push({ text: current.length === 1 ? current[0]! : current.join(''), isEnd })
+    const text = current.length === 1 ? current[0]! : current.join('')
+    this.#out.push({ text, isEnd, hasLeft: to <= this.#leftEnd })
     this.#current = []
   }
 }

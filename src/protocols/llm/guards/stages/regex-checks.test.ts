@@ -1,8 +1,13 @@
 import { expect, test } from 'vitest'
+import { Pace, runAtOnce } from '#base/in-slices.ts'
 import { type Refusal, reject } from '#exchange/outcome.ts'
+import { sampleSize } from '#test/support/sample-size.ts'
 import { seededRandom } from '#test/support/seeded-random.ts'
 import type { RegexGuard } from '../guard.ts'
 import { compileRules } from '../rules/compile-rules.ts'
+import { replaceMatches } from '../rules/mask-text.ts'
+import { findMatches, maskWhole, sharedRules } from '../rules/testing.ts'
+import type { TextRule } from '../rules/text-rule.ts'
 import { ArgumentsStage } from './arguments-stage.ts'
 import { RegexChecks } from './regex-checks.ts'
 import type { RuleObserver } from './regex-stage.ts'
@@ -16,7 +21,7 @@ interface Options {
 function check(parts: readonly (readonly string[])[], { matches, isFixed = false }: Options) {
   const refused: Refusal[] = []
   const refusal = reject('prompt-guard-rejected')
-  const rules = compileRules({ matches }, () => {})
+  const rules = sharedRules({ matches })
   const guard: RegexGuard = { phase: 'response', index: 0, kind: 'regex', rejects: false, refusal, rules }
   const stream = { refuse: (why: Refusal) => void refused.push(why), noted() {} }
   const passed: string[] = []
@@ -87,6 +92,9 @@ test.each<[matches: string[], text: string, outcome: string]>([
   [['1"(?:x y)?'], '["1"x z', '["1"x z'],
   [['1"(?:x y)?'], '["1"x y', 'refused'],
   [['a1",?.?'], '["a1",x', 'refused'],
+  // The end of the JSON is not the end of the text.
+  [['"$', '"x'], '["b"x', 'refused'],
+  [['"$', '"x'], '["b"y', '["b"y'],
   [['b".{0,9}z|b"'], '["b"x q', '["b"x q'],
   // What is masked of a string does not change how the rest of it is written.
   [['b', '\\\\/'], '["a\\/b" \\/', '["a\\/<masked>" <masked>'],
@@ -113,6 +121,46 @@ test.each([6, 100, 256, 257, 5000])('what is no JSON is checked with %d characte
     expect(check([texts], { matches: ['secret'] })).toBe(`${before}<masked>`)
   }
 })
+
+/** What rules make of the end of a text of which the beginning has left. Undefined: a match begins in that, and goes on behind it. */
+function maskBehind(rules: readonly TextRule[], left: string, text: string): string | undefined {
+  let [before, behind] = [left, text]
+  for (const rule of rules) {
+    const matches = findMatches(rule, before + behind)
+    const at = before.length
+    if (matches.some(({ start, end }) => start < at && end > at)) return undefined
+    const mask = (from: number, to: number) => {
+      const own = matches.filter(({ start, end }) => start >= from && end <= to)
+      const moved = own.map(({ start, end }) => ({ start: start - from, end: end - from }))
+      return runAtOnce(replaceMatches((before + behind).slice(from, to), moved, rule.placeholder, new Pace()))
+    }
+    ;[before, behind] = [mask(0, at), mask(at, at + behind.length)]
+  }
+  return behind
+}
+
+test('what is no JSON is masked as the end of a text that begins with the JSON, or refused', () => {
+  const random = seededRandom(5)
+  const patterns = 'a$|b a" "$ "b [ab]"[abx] b+ (?:a|>)" x.{0,2}a "[^1]*1 \\Ba \\bb ^b a.*?x <masked>b d>"'.split(' ')
+  const text = (most: number) => Array.from({ length: random.below(most) }, () => random.pick([...'aabbx1 '])).join('')
+  const found = { refused: 0, masked: 0 }
+  for (let each = 0; each < sampleSize(500, 20_000); each++) {
+    const matches = Array.from({ length: 1 + random.below(3) }, () => random.pick(patterns))
+    const rules = sharedRules({ matches })
+    const string = text(6)
+    const rest = random.pick([...'abx']) + text(8)
+    const json = `["${maskWhole(rules, string)}"`
+    const masked = maskBehind(rules, json, rest)
+    const outcome = check([random.pieces(`["${string}"${rest}`, 5)], { matches })
+    const about = JSON.stringify({ each, matches, string, rest })
+    if (masked === undefined) expect(outcome, about).toMatch(/^refused/)
+    else expect(outcome, about).toBe(json + masked)
+    if (masked === undefined) found.refused++
+    else if (masked !== rest) found.masked++
+  }
+  expect(found.refused).toBeGreaterThan(50)
+  expect(found.masked).toBeGreaterThan(50)
+}, 60_000)
 
 test.each([
   ['^x', false],

@@ -1,5 +1,5 @@
 import { refuseByRules } from '../rule-names.ts'
-import { chainsBehindLeft, MaskPipeline, type RuleChains } from '../rules/mask-pipeline.ts'
+import { MaskPipeline } from '../rules/mask-pipeline.ts'
 import type { TextRule } from '../rules/text-rule.ts'
 import type { ArgumentChecks, ArgumentPiece } from './arguments-stage.ts'
 import { PART_LENGTH } from './parted-stage.ts'
@@ -47,7 +47,7 @@ export class RegexChecks<Tag> implements ArgumentChecks<Tag> {
   }
 
   text(before: string | undefined, cut: string): TextStage<ArgumentPiece<Tag>> {
-    const own = before === undefined ? undefined : this.#chainsBehind(before)
+    const own = before === undefined ? undefined : this.#pipelineBehind(before)
     const options = { ...this.#options, own, stream: this.#observePlain() }
     const plain = new RegexStage(this.#out, options, own === undefined ? this.#plain : undefined)
     if (cut !== '') plain.beginWith(cut)
@@ -87,14 +87,13 @@ export class RegexChecks<Tag> implements ArgumentChecks<Tag> {
   #search(): MaskPipeline {
     const json = this.#json ?? new MaskPipeline(this.#options.guard.rules, this.#options)
     this.#json = json
-    json.push(0, this.#unsearched)
-    json.take()
+    json.pushLeft(this.#unsearched)
     this.#unsearched = ''
     return json
   }
 
-  #chainsBehind(before: string): RuleChains {
+  #pipelineBehind(before: string): MaskPipeline {
     this.left(before)
-    return chainsBehindLeft(this.#search(), undefined)
+    return this.#search()
   }
 }

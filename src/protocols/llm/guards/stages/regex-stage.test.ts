@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { type Refusal, reject } from '#exchange/outcome.ts'
 import type { RegexGuard } from '../guard.ts'
 import { compileRules } from '../rules/compile-rules.ts'
-import { chainsBehind, MaskPipeline } from '../rules/mask-pipeline.ts'
+import { MaskPipeline } from '../rules/mask-pipeline.ts'
 import { SequencedText, TextSequences } from '../stream/text-sequences.ts'
 import { RegexStage, type RuleObserver, type StageBefore } from './regex-stage.ts'
 
@@ -17,12 +17,14 @@ function stageWith({ matches = ['secret-[0-9]+'], isFixed = false, before = '' }
   const labels: string[] = []
   let finished = 0
   const rules = compileRules({ matches }, () => {})
+  const own = new MaskPipeline(rules)
+  own.pushLeft(before)
   const stage = new RegexStage<number>(
     { text: (tag, text) => released.push([tag, text]), finish: () => void finished++ },
     {
       guard: guardOf(rules),
       isFixed,
-      own: before === '' ? undefined : chainsBehind(rules, before),
+      own,
       stream: {
         refuse: (why) => refused.push(why),
         noted(_, verdict, found) {

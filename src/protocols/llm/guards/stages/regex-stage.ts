@@ -1,7 +1,7 @@
 import type { RegexGuard } from '../guard.ts'
 import { refuseByRules } from '../rule-names.ts'
 import { changesAtEnd } from '../rules/joined-scanner.ts'
-import { MaskPipeline, type PipelineOptions, type RuleChains } from '../rules/mask-pipeline.ts'
+import { MaskPipeline, type RuleChains } from '../rules/mask-pipeline.ts'
 import type { TextRule } from '../rules/text-rule.ts'
 import type { RefuseStream, TextOutput, TextStage } from './text-stage.ts'
 
@@ -28,8 +28,8 @@ export interface RegexStageOptions {
   readonly stream: RuleObserver
   /** Undefined: the text is read alone. */
   readonly neighbours?: StageNeighbours | undefined
-  /** The beginning of the text, which has left. */
-  readonly own?: RuleChains | undefined
+  /** What goes on with the text: its beginning has left. */
+  readonly own?: MaskPipeline | undefined
   /** See `TextRule.scan`. */
   readonly heldBytes?: number | undefined
   /** So much of the beginning of a text is checked again if the text before it goes on afterwards, in UTF-16 units: 256 by default. */
@@ -99,7 +99,7 @@ export class RegexStage<Tag> implements TextStage<Tag> {
   constructor(out: TextOutput<Tag>, options: RegexStageOptions, begun?: RegexStage<unknown>) {
     this.#out = out
     this.#options = options
-    this.#pipeline = this.#pipelineBehind({ own: options.own })
+    this.#pipeline = options.own ?? this.#pipelineBehind([])
     // Only what other texts may change is checked again.
     this.#isLong = options.neighbours === undefined
     if (begun?.hasText === true) this.#goOn(begun)
@@ -113,7 +113,7 @@ export class RegexStage<Tag> implements TextStage<Tag> {
   beginWith(text: string): void {
     this.#repeated.push(text)
     this.#pipeline.push(0, text)
-    const alone = this.#pipelineBehind({})
+    const alone = this.#pipelineBehind([])
     alone.push(0, text)
     alone.finish()
     this.#uncheckedBy = alone.matched[0]
@@ -203,12 +203,12 @@ export class RegexStage<Tag> implements TextStage<Tag> {
     this.#hasText = true
     this.#findChains()
     const joined = this.#joined
-    if (joined.length > 0) this.#pipeline = this.#pipelineBehind({ joined })
+    if (joined.length > 0) this.#pipeline = this.#pipelineBehind(joined)
   }
 
-  #pipelineBehind(before: PipelineOptions): MaskPipeline {
+  #pipelineBehind(joined: readonly RuleChains[]): MaskPipeline {
     const { guard, heldBytes } = this.#options
-    return new MaskPipeline(guard.rules, { ...before, heldBytes })
+    return new MaskPipeline(guard.rules, { joined, heldBytes })
   }
 
   #findChains(): void {
@@ -279,7 +279,7 @@ export class RegexStage<Tag> implements TextStage<Tag> {
   }
 
   #checkedHead(joined: readonly RuleChains[]): MaskPipeline {
-    const pipeline = this.#pipelineBehind({ joined })
+    const pipeline = this.#pipelineBehind(joined)
     for (const text of this.#head) pipeline.push(0, text)
     return pipeline
   }
@@ -307,9 +307,8 @@ export class RegexStage<Tag> implements TextStage<Tag> {
     // The rest of the match must not leave, either.
     if (pipeline.overran) return this.#rejectLeft(pipeline)
     for (const { text, changed } of pieces) {
-      const left = this.#repeated.shift()
-      if (left !== undefined) {
-        if (text !== left) return this.#rejectLeft(pipeline)
+      if (this.#repeated.length > 0) {
+        if (text !== this.#repeated.shift()) return this.#rejectLeft(pipeline)
         continue
       }
       if (changed && isFixed) return this.#reject('the match is in a text that cannot change', pipeline.matched[0])
