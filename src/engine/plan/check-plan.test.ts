@@ -491,6 +491,15 @@ test.each<[what: string, items: readonly PlanItem[], found: number]>([
   expect(findings(listenerItem(), one, ...items)).toEqual([])
 })
 
+test('retries without codes move only failed connections to the next group', () => {
+  const several = llm({ groups: [{ providers: [provider('a')] }, { providers: [provider('b')] }] })
+  const route = routeItem('r', { backends: toBackend('llm') })
+  const found = (retry: object) => findings(listenerItem(), several, route, policyItem('traffic.retry', ROUTE, retry))
+  expect(found({ attempts: 1 })).toEqual(['ProxyBackend llm spec.ai.groups: advice failover-without-retry'])
+  expect(found({ attempts: 1, codes: [] })).toEqual(found({ attempts: 1 }))
+  expect(found(RETRY)).toEqual([])
+})
+
 test.each<[what: string, attempts: number | undefined, items: readonly PlanItem[], found: string | undefined]>([
   ['too few retries', 1, [], 'spec.ai.groups[1]'],
   ['the default number of retries', undefined, [], 'spec.ai.groups[1]'],

@@ -32,6 +32,8 @@ export function failoverProblems(
   const placed = rules.flatMap((rule) => placesOf(rule, item, lookups))
   const lacking = placed.filter(({ attempts }) => attempts === undefined)
   const problems: GroupProblem[] = lacking.length === 0 ? [] : [withoutRetry(lacking)]
+  const codeless = placed.filter(({ attempts, hasCodes }) => attempts !== undefined && !hasCodes)
+  if (codeless.length > 0) problems.push(withoutCodes(codeless))
   for (let group = 1, before = groups[0]!.length; group < groups.length; group++) {
     const missed = placed.find(({ attempts, evicts }) => attempts !== undefined && attempts < before && !evicts(group))
     // Those after it are not reached either.
@@ -46,6 +48,8 @@ interface Placed {
   readonly rule: RouteItem
   /** Undefined: failed requests are not repeated. */
   readonly attempts: number | undefined
+  /** Also requests that were answered are repeated. */
+  readonly hasCodes: boolean
   /** Whether an endpoint in a group before this one can be evicted. */
   readonly evicts: (group: number) => boolean
 }
@@ -59,6 +63,7 @@ function placesOf(rule: RouteItem, item: BackendItem, lookups: Lookups): readonl
     return {
       rule,
       attempts: spec && (spec.attempts ?? DEFAULT_ATTEMPTS),
+      hasCodes: (spec?.codes ?? []).length > 0,
       evicts: (group) =>
         bindProtocol(item)
           .addresses(lookups)
@@ -77,10 +82,13 @@ function canEvict(sources: readonly { readonly spec: unknown }[] | undefined): b
 }
 
 function withoutRetry(lacking: readonly Placed[]): GroupProblem {
-  const rules = new Set(lacking.map(({ rule }) => rule))
-  const more = rules.size === 1 ? '' : ` and ${rules.size - 1} more`
-  const message = `${describe(lacking[0]!.rule)}${more} has no retry, so a request that fails in one group is not sent to the next; set traffic.retry`
+  const message = `${describeAll(lacking)} has no retry, so a request that fails in one group is not sent to the next; set traffic.retry`
   return { code: 'failover-without-retry', message, severity: 'warning' }
+}
+
+function withoutCodes(codeless: readonly Placed[]): GroupProblem {
+  const message = `${describeAll(codeless)} retries only failed connections, so a request that one group answers with an error is not sent to the next; set traffic.retry.codes, such as [429, 500, 502, 503, 504, 529]`
+  return { code: 'failover-without-retry', message, severity: 'advice' }
 }
 
 function unreachable({ rule, attempts }: Placed, group: number, before: number): GroupProblem {
@@ -88,6 +96,11 @@ function unreachable({ rule, attempts }: Placed, group: number, before: number):
     `${describe(rule)} makes at most ${count(attempts!, 'retry', 'retries')}, and the groups before this one have ${count(before, 'endpoint')}, none of which is ever evicted, ` +
     'so no request reaches this group; set more traffic.retry.attempts, or backend.health.eviction'
   return { code: 'fallback-unreachable', message, severity: 'warning', group }
+}
+
+function describeAll(placed: readonly Placed[]): string {
+  const rules = new Set(placed.map(({ rule }) => rule))
+  return `${describe(placed[0]!.rule)}${rules.size === 1 ? '' : ` and ${rules.size - 1} more`}`
 }
 
 function describe({ rule, route: { kind, namespace, name } }: RouteItem): string {
