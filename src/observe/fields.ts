@@ -280,6 +280,8 @@ const ATTEMPTS = fields<readonly Attempt[]>()([
   { name: 'upstream.failure', read: (all) => all.at(-1)?.failure },
 ])
 
+const MASKS = fields<readonly GuardCheck[]>()([{ name: 'guardrail.masked', read: describeMasks }])
+
 /** The check of a prompt guard that ended the request. */
 const GUARD = fields<GuardCheck>()([
   { name: 'guardrail.phase', read: ({ phase }) => phase },
@@ -326,6 +328,7 @@ export const ENDED = [
   group((ended: Ended) => (ended.exchange.llm === undefined ? undefined : ended), LLM_TIMES),
   group(self, RETRIES),
   group(({ exchange }: Ended) => exchange.attempts, ATTEMPTS),
+  group(({ exchange }: Ended) => exchange.guardChecks, MASKS),
   group(decidingCheck, GUARD),
   group(self, [...CAUSE, ...DECISION, ...DURATION]),
 ] as const
@@ -359,6 +362,13 @@ function group<E, S extends object, N extends string>(
 
 function self(ended: Ended): Ended {
   return ended
+}
+
+/** The guards that have masked something, each with its rules, or with its kind: `request[0] Email, response[1] webhook`. */
+function describeMasks(checks: readonly GuardCheck[]): string | undefined {
+  const masks = checks.filter(({ verdict }) => verdict === 'Mask')
+  if (masks.length === 0) return undefined
+  return [...new Set(masks.map(({ phase, index, kind, rule = kind }) => `${phase}[${index}] ${rule}`))].join(', ')
 }
 
 function decidingCheck({ exchange: { guardChecks, reason } }: Ended): GuardCheck | undefined {
