@@ -101,6 +101,7 @@ export const COLLECTIONS: Readonly<Record<string, Filled | PeerFilled>> = {
   'protocols/llm/guards/stream/repeated-text #pieces': REPEATED,
   'protocols/llm/guards/stream/text-sequences stages': 'configuration',
   'protocols/llm/guards/stream/text-sequences #sequences': READ_TOGETHER,
+  'protocols/llm/guards/stream/text-sequences #passing': READ_TOGETHER,
   'protocols/llm/guards/stages/service-stage #open': HELD_BY_GUARDS,
   'protocols/llm/translation/loops #waiting': 'message',
   'calls/call-room #destinations': {

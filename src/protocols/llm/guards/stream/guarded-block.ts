@@ -72,6 +72,7 @@ export class GuardedBlock implements TextOutput<StreamPiece>, WorkQueue {
   #isFinished = false
   /** All of it has passed. */
   #isOver = false
+  #isOverJson = false
   #repeats: StreamPiece[] | undefined
 
   constructor({ begun, ...kind }: BlockKind, options: BlockOptions) {
@@ -128,9 +129,11 @@ export class GuardedBlock implements TextOutput<StreamPiece>, WorkQueue {
 
   /** All of it has passed. */
   finish(): void {
+    this.#isOverJson = this.isJson
     this.#isOver = true
     this.#first = undefined
     this.#services = []
+    this.#arguments = []
     for (const piece of this.#repeats ?? []) piece.released = this.#outputFor(piece)
     this.#next?.()
     this.#next = undefined
@@ -146,6 +149,7 @@ export class GuardedBlock implements TextOutput<StreamPiece>, WorkQueue {
 
   /** Its text is JSON so far, so that no other text can begin within it. */
   get isJson(): boolean {
+    if (this.#isOver) return this.#isOverJson
     if (this.#arguments.length === 0) return this.#kind.form === 'arguments'
     return this.#arguments.every(({ isPlain }) => !isPlain)
   }

@@ -141,7 +141,11 @@ export class GuardedBlocks {
     const { key } = block
     this.#ended.delete(key)
     this.#ended.set(key, block)
-    if (this.#ended.size > MAX_ENDED) this.#ended.delete(this.#ended.keys().next().value!)
+    if (this.#ended.size <= MAX_ENDED) return
+    const [oldest, { sequenced }] = this.#ended.entries().next().value!
+    this.#ended.delete(oldest)
+    // The stages of other texts are those of their neighbours, too.
+    if (sequenced?.isAlone === true && !this.#open.has(oldest)) sequenced.stages.clear()
   }
 }
 

@@ -66,6 +66,8 @@ test('of a sequence, the last 16 texts are remembered', () => {
   const texts = Array.from({ length: 17 }, (_, at) => textAt(`content[${at + 1}].text`))
   for (const text of texts.slice(0, 16)) sequences.enter(text)
   expect(texts.map(({ isForgotten }) => isForgotten)).not.toContain(true)
+  // It would be forgotten at once.
+  expect(sequences.enter(textAt('content[0].text'))).toBe(false)
   // Before the first one, as nothing is forgotten.
   expect(around(texts[0]!)).toEqual({ content: [undefined, 'content[2].text'] })
   expect(sequences.enter(texts[16]!)).toBe(true)
@@ -150,4 +152,66 @@ test('the stages behind a text are those of its next texts in all sequences, eac
   // Of the refusals, it is the last one.
   expect(refusal!.after(GUARD)).toEqual([stages[2]])
   expect(next!.after(GUARD)).toEqual([])
+})
+
+test('texts that are forgotten keep neither stages nor later texts in memory', () => {
+  const sequences = new TextSequences('Messages', () => true)
+  const texts = Array.from({ length: 18 }, (_, at) => textAt(`content[${at}].text`))
+  for (const text of texts) {
+    stageOf(text, [])
+    sequences.enter(text)
+  }
+  expect(texts.map(({ stages }) => stages.size)).toEqual([0, 0, ...Array(16).fill(1)])
+  expect(texts.slice(0, 3).map(around)).toEqual([
+    { content: [undefined, undefined] },
+    { content: [undefined, undefined] },
+    { content: [undefined, 'content[3].text'] },
+  ])
+})
+
+test('a text keeps its stages as long as it is remembered in one of its sequences', () => {
+  const sequences = new TextSequences('Responses', () => true)
+  const thought = textAt('output[0].summary[0].text', { role: 'assistant', lasts: false })
+  stageOf(thought, [])
+  sequences.enter(thought)
+  const message = (at: number) => sequences.enter(textAt(`output[${at}].content[0].text`))
+  for (let at = 1; at < 100; at++) expect(message(at)).toBe(true)
+  expect([thought.isForgotten, thought.stages.size]).toEqual([true, 1])
+  const later = textAt('output[100].summary[0].text', { role: 'assistant', lasts: false })
+  sequences.enter(later)
+  expect(around(later)['assistant thoughts']).toEqual([thought.key, undefined])
+})
+
+test('choices that have ended make room for others, and do not go on then', () => {
+  const sequences = new TextSequences('Completions', () => false)
+  const texts = Array.from({ length: 1000 }, (_, at) => textAt(`choices[${at}].delta.content`))
+  for (const [at, text] of texts.entries()) {
+    stageOf(text, [])
+    expect(sequences.enter(text)).toBe(true)
+    sequences.end(`choices[${at}].`)
+  }
+  // The first one got its sequence after its end.
+  const forgotten = texts.slice(1, 937)
+  expect(texts.filter(({ isForgotten }) => isForgotten)).toEqual(forgotten)
+  expect(texts.filter(({ stages }) => stages.size === 0)).toEqual(forgotten)
+})
+
+test('a choice that goes on after its end does not make room', () => {
+  const sequences = new TextSequences('Completions', () => true)
+  const choice = (at: number, name = 'content') => textAt(`choices[${at}].delta.${name}`)
+  for (let at = 0; at < 64; at++) expect(sequences.enter(choice(at))).toBe(true)
+  sequences.end('choices[0].')
+  const refusal = choice(0, 'refusal')
+  expect(sequences.enter(refusal)).toBe(true)
+  expect(sequences.enter(choice(64))).toBe(true)
+  expect([refusal.isForgotten, around(refusal)['choices[0]']]).toEqual([false, ['choices[0].delta.content', undefined]])
+})
+
+test('of more than 1,024 choices, that which got a text first does not go on', () => {
+  let taken = 0
+  const sequences = new TextSequences('Completions', () => ++taken > 0)
+  const texts = Array.from({ length: 1100 }, (_, at) => textAt(`choices[${at}].delta.content`))
+  for (const text of texts) expect(sequences.enter(text)).toBe(true)
+  expect(texts.map(({ isForgotten }) => isForgotten)).toEqual([...Array(76).fill(true), ...Array(1024).fill(false)])
+  expect(taken).toBe(960)
 })

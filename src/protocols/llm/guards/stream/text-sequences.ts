@@ -10,6 +10,9 @@ const MAX_TEXTS = 16
 /** The sequences of few texts, such as those of one item, that are remembered. */
 const MAX_SEQUENCES = 64
 
+/** More choices at a time are none of a chat. */
+const MAX_LASTING = 1024
+
 /** The place of a text in a sequence. */
 interface Link {
   readonly sequence: string
@@ -18,6 +21,8 @@ interface Link {
   readonly text: SequencedText
   before: Link | undefined
   after: Link | undefined
+  /** The sequence no longer has the text. */
+  isCut: boolean
 }
 
 /** A text of a stream, and the texts around it in the sequences that it belongs to. */
@@ -31,6 +36,8 @@ export class SequencedText implements StageNeighbours {
   /** Empty as long as it is the only text. */
   links: readonly Link[] = []
   isEntered = false
+  /** It is in no sequence. */
+  isAlone: boolean
   /** A later text is checked without it. */
   isForgotten = false
   /** Its last block. */
@@ -39,6 +46,7 @@ export class SequencedText implements StageNeighbours {
   constructor(key: string, owner: TextOwner | undefined) {
     this.key = key
     this.owner = owner
+    this.isAlone = owner === undefined
   }
 
   /** The end of what has left before the text. */
@@ -79,6 +87,8 @@ interface Sequence {
 export class TextSequences {
   readonly #format: AnswerFormat
   readonly #sequences = new Map<string, Sequence>()
+  /** The sequences that make room for others, those that were used last at the end: items and results, and choices that have ended. */
+  readonly #passing = new Set<string>()
   /** Most streams have no other text: it gets its place when the second one begins. */
   #first: SequencedText | undefined
   readonly #take: () => boolean
@@ -101,25 +111,40 @@ export class TextSequences {
 
   /** No text follows in all sequences, or in those of a choice. */
   end(prefix: string): void {
-    for (const [name, { links }] of this.#sequences) {
-      if (!`${name}.`.startsWith(prefix)) continue
-      for (const stage of links.at(-1)?.text.stages.values() ?? []) {
+    for (const name of this.#namesWith(prefix)) {
+      for (const stage of this.#sequences.get(name)?.links.at(-1)?.text.stages.values() ?? []) {
         if (stage instanceof RegexStage) stage.endSequence(name)
       }
+      if (this.#format === 'Completions' && this.#sequences.has(name)) this.#passing.add(name)
     }
+  }
+
+  /** There may be very many choices, and each has one sequence. */
+  #namesWith(prefix: string): Iterable<string> {
+    if (this.#format === 'Completions' && prefix !== '') return [prefix.slice(0, -1)]
+    return this.#sequences.keys().filter((name) => `${name}.`.startsWith(prefix))
   }
 
   drop(): void {
     this.#first = undefined
     this.#sequences.clear()
+    this.#passing.clear()
   }
 
   #place(text: SequencedText): boolean {
     const { key, owner, links } = text
-    if (owner === undefined || links.length > 0) return true
+    if (owner === undefined || text.isAlone || links.length > 0) return true
     const path = answerPath(this.#format, key)
-    const linkIn = (sequence: string): Link => ({ sequence, path, text, before: undefined, after: undefined })
+    const linkIn = (sequence: string): Link => ({
+      sequence,
+      path,
+      text,
+      before: undefined,
+      after: undefined,
+      isCut: false,
+    })
     text.links = sequencesOf(this.#format, path, owner).map(linkIn)
+    text.isAlone = text.links.length === 0
     return text.links.every((link) => {
       const sequence = this.#sequenceOf(link.sequence)
       return sequence !== undefined && insert(link, sequence)
@@ -128,9 +153,10 @@ export class TextSequences {
 
   #sequenceOf(name: string): Sequence | undefined {
     const known = this.#sequences.get(name)
-    // The last one that was used is the last one of the map.
-    if (known !== undefined) this.#sequences.delete(name)
-    else if (this.#sequences.size >= MAX_SEQUENCES && !this.#makeRoom()) return undefined
+    if (known === undefined && this.#sequences.size >= MAX_SEQUENCES && !this.#makeRoom()) return undefined
+    this.#passing.delete(name)
+    this.#sequences.delete(name)
+    if (/^(?:output|content)\[/.test(name)) this.#passing.add(name)
     const sequence = known ?? { links: [], isCut: false }
     this.#sequences.set(name, sequence)
     return sequence
@@ -138,10 +164,16 @@ export class TextSequences {
 
   /** Items and results come one after the other, and choices at the same time. */
   #makeRoom(): boolean {
-    for (const name of this.#sequences.keys()) {
-      if (/^(?:output|content)\[/.test(name)) return this.#sequences.delete(name)
+    const isFull = this.#sequences.size >= MAX_LASTING
+    const [name] = isFull && this.#passing.size === 0 ? this.#sequences.keys() : this.#passing
+    if (name === undefined) return this.#take()
+    for (const link of this.#sequences.get(name)?.links ?? []) {
+      // A choice does not go on.
+      if (this.#format === 'Completions') link.text.isForgotten = true
+      cut(link)
     }
-    return this.#take()
+    this.#passing.delete(name)
+    return this.#sequences.delete(name)
   }
 }
 
@@ -149,7 +181,7 @@ function insert(link: Link, sequence: Sequence): boolean {
   const { links } = sequence
   let at = links.length
   while (at > 0 && compareTexts(link.path, links[at - 1]!.path) < 0) at--
-  if (at === 0 && sequence.isCut) return false
+  if (at === 0 && (sequence.isCut || links.length === MAX_TEXTS)) return false
   const [before, after] = [links[at - 1], links[at]]
   links.splice(at, 0, link)
   link.before = before
@@ -157,8 +189,18 @@ function insert(link: Link, sequence: Sequence): boolean {
   if (before !== undefined) before.after = link
   if (after !== undefined) after.before = link
   if (links.length <= MAX_TEXTS) return true
-  links.shift()!.text.isForgotten = true
+  const first = links.shift()!
+  first.text.isForgotten = true
+  cut(first)
   links[0]!.before = undefined
   sequence.isCut = true
   return true
+}
+
+/** A text that is in no sequence any more is compared with no other, and its stages take much memory. */
+function cut(link: Link): void {
+  const { text } = link
+  link.before = link.after = undefined
+  link.isCut = true
+  if (text.links.every(({ isCut }) => isCut)) text.stages.clear()
 }
