@@ -38,6 +38,7 @@ test('a text of 200,000 characters is read as a whole, and of a longer one twent
   const blank = (length: number) => ' '.repeat(length)
   expect(estimateTokens(blank(200_000))).toBe(125)
   expect(estimateTokens(blank(200_001))).toBe(2501)
+  expect(estimateTokens('中'.repeat(400_000))).toBe(400_000)
   const words = 'a '.repeat(5000)
   for (const part of [0, 1, 9, 18, 19]) {
     const start = Math.floor((part * 390_000) / 19)
@@ -50,6 +51,7 @@ test('a text of 200,000 characters is read as a whole, and of a longer one twent
 test.each([
   ['a', 1],
   ['a'.repeat(30), 6],
+  [` ${'a'.repeat(30)}`, 6],
   [`中${'a'.repeat(30)}`, 7],
   // No name is so long: it is data.
   ['a'.repeat(31), 18],
@@ -165,6 +167,7 @@ test.each<[what: string, text: string, tokens: number]>([
   ['letters behind a space', `${'a'.repeat(1000)} ${'a'.repeat(1000)}`, 1111],
   ['a word behind 999 digits', `${'1'.repeat(999)}ab`, 334],
   ['a word behind 1,000 digits', `${'1'.repeat(1000)}ab`, 334],
+  ['a word behind 1,000 signs', `${'.'.repeat(1000)}ab`, 556],
   ['digits behind another script', `${'1'.repeat(1000)}中${'1'.repeat(3)}`, 336],
   ['1,000 digits behind another script', `中${'1'.repeat(1000)}`, 335],
   ['signs', '.'.repeat(2000), 556],
