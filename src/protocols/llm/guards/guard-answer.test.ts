@@ -4,6 +4,8 @@ import { reject } from '#exchange/outcome.ts'
 import { Head } from '#net/http/head.ts'
 import { roomFor } from '#net/testing/room-for.ts'
 import { exchangeWith } from '#policies/shared/testing.ts'
+import { inOneTurn } from '#test/support/in-one-turn.ts'
+import { translated } from '#test/support/translated-exchange.ts'
 import { VirtualTime } from '#test/support/virtual-time.ts'
 import type { AnswerFilter } from '../../backend-protocol.ts'
 import { type Answer, Collector, pass } from '../testing.ts'
@@ -198,15 +200,40 @@ test('an error is decoded first', () => {
 
 test('services are not asked about errors', () => {
   const body = json({ error: 'secret-1' })
-  const { text, exchange } = run(body, { status: 400, guards: [SERVICE] })
+  const { text, exchange } = run(body, { status: 400, guards: [SERVICE], headers: { etag: '"x"' } })
   expect(text).toBe(body)
   expect(exchange.guardChecks).toBeUndefined()
+  expect(exchange.response!.joined('etag')).toBe('"x"')
   expect(run(body, { status: 400, guards: [SERVICE, SECRET] }).text).toBe(json({ error: '<masked>' }))
 })
 
-test('304 has no body to decode', () => {
-  const { refusal } = run('', { status: 304, coding: 'gzip' })
+test('304 has no body to decode, and the tag of the body that the client has', () => {
+  const { refusal, exchange } = run('', { status: 304, coding: 'gzip', headers: { etag: '"x"' } })
   expect(refusal).toBeUndefined()
+  expect(exchange.response!.joined('etag')).toBe('"x"')
+})
+
+test('a compressed answer of another API is decoded, translated and checked', () => {
+  const ai = { promptGuard: { response: [{ regex: { matches: ['secret-[0-9]+'] } }] } }
+  const content = [{ type: 'text', text: 'secret-1' }]
+  const message = { id: 'm', type: 'message', role: 'assistant', model: 'm', content, stop_reason: 'end_turn' }
+  const request = { model: 'm', messages: [{ role: 'user', content: 'q' }] }
+  const answer = { headers: { 'content-encoding': 'gzip' }, body: gzipSync(json(message)) }
+  const { text } = inOneTurn(() => translated(request, { provider: { providerFour: {} }, ai }, answer))
+  expect(JSON.parse(text).choices[0].message.content).toBe('<masked>')
+})
+
+test('where there is no memory to keep an answer for expressions, it passes all the same', () => {
+  const answer = { contentType: 'text/event-stream', reads: { completion: true } }
+  const stream = 'data: {"choices":[{"delta":{"content":"hello"},"finish_reason":"stop"}]}\n\n'
+  for (const guards of [[], [SECRET]]) {
+    const kept = (bytes: number) => {
+      const { text, facts } = run(stream, { ...answer, guards, claim: roomFor(0, bytes).claim })
+      expect(text).toBe(stream)
+      return facts.answer?.completion
+    }
+    expect([kept(1000), kept(66)]).toEqual([['hello'], []])
+  }
 })
 
 /** What stands before the guards reads and translates the answer. */
