@@ -7,7 +7,7 @@ import { Head } from '#net/http/head.ts'
 import { roomFor } from '#net/testing/room-for.ts'
 import { exchangeWith } from '#policies/shared/testing.ts'
 import type { RouteType } from '../policy-schema.ts'
-import { Collector, pass } from '../testing.ts'
+import { type Answer, Collector, pass } from '../testing.ts'
 import { observeResponse } from './read-response.ts'
 
 const JSON_TYPE = 'application/json'
@@ -277,6 +277,36 @@ test('streams of unknown format are never added to', () => {
 test('error answers and route types without facts are not touched', () => {
   expect(pass('data: x', { status: 500 }).text).toBe('data: x')
   expect(pass('data: x', { type: 'MessagesTokenCount' }).text).toBe('data: x')
+})
+
+/** A response of a provider that speaks the dialect of the client, which has asked for no stream. */
+const toNative = (body: string | Buffer, answer: Answer) =>
+  pass(body, { native: { type: 'Completions', streamed: false, body: Buffer.from('{}') }, ...answer })
+const BUSY = '{"error":{"message":"busy","type":"t","own":1.0}}'
+
+test.each<[what: string, status: number, body: string | Buffer, answer: Answer, message: string]>([
+  ['in its dialect', 400, BUSY, { contentType: 'application/json; charset=latin1' }, 'busy'],
+  ['that is compressed', 429, gzipSync(BUSY), { contentType: JSON_TYPE, coding: 'gzip' }, 'busy'],
+  ['that cannot be decoded', 429, BUSY, { contentType: JSON_TYPE, coding: 'gzip' }, 'responded with status 429'],
+  ['in HTML', 502, '<html>', { contentType: 'text/html' }, '<html>'],
+  ['with the credential of the gateway', 401, '{"error":{"message":"sk-0123456789"}}', {}, '<redacted>'],
+])('a client gets an error %s in its own dialect', (what, status, body, answer, message) => {
+  const headers = { etag: '"x"', 'request-id': 'r' }
+  const { text, exchange, refusal } = toNative(body, {
+    ...{ status, headers, credential: 'Bearer sk-0123456789' },
+    ...answer,
+  })
+  expect([refusal, JSON.parse(text).error.message]).toEqual([undefined, expect.stringContaining(message)])
+  if (message === 'busy') expect(text).toBe(BUSY)
+  const { response } = exchange
+  expect(response!.joined('content-type')).toBe(what === 'in its dialect' ? `${JSON_TYPE}; charset=utf-8` : JSON_TYPE)
+  expect(response!.joined('x-request-id')).toBe('r')
+  for (const name of ['etag', 'content-encoding']) expect(response!.has(name)).toBe(false)
+})
+
+test('a redirect to such a client is no error', () => {
+  const { text, exchange } = toNative('<html>', { status: 399, contentType: 'text/html', headers: { etag: '"x"' } })
+  expect([text, exchange.response!.joined('etag')]).toEqual(['<html>', '"x"'])
 })
 
 test.each([

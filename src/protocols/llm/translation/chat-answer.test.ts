@@ -37,6 +37,16 @@ test('the limit of bodies is not a limit of streams, also where the end repeats 
   expect(facts.outputTokens).toBe(9)
 })
 
+test.each([
+  [200, 502, 'unknown or damaged content coding'],
+  [429, 429, ''],
+])('a response with status %i that cannot be decoded is an error with status %i', (status, given, message) => {
+  const request = { model: 'm', messages: [{ role: 'user', content: 'q' }] }
+  const answer = { status, headers: { 'content-encoding': 'gzip' }, body: 'no gzip' }
+  const { status: got, text } = translated(request, { provider: { providerFour: {} }, ai: {} }, answer)
+  expect([got, JSON.parse(text).error.message]).toEqual([given, expect.stringContaining(message)])
+})
+
 /** Cancels the response of the provider when text arrives, as a guard that rejects it does. */
 class Rejecting extends ForwardingSink {
   cancelResponse = () => {}
