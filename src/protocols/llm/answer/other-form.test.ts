@@ -1,6 +1,9 @@
 import { gzipSync } from 'node:zlib'
-import { expect, test } from 'vitest'
+import { expect, test, vi } from 'vitest'
+import { refusalStatus } from '#exchange/outcome.ts'
+import { NO_STEPS } from '#exchange/run-context.ts'
 import { translated } from '#test/support/translated-exchange.ts'
+import { VirtualTime } from '#test/support/virtual-time.ts'
 import { type JsonValue, parseDocument } from '../json/json-document.ts'
 import { encode } from '../json/splice.ts'
 import type { RouteType } from '../policy-schema.ts'
@@ -124,7 +127,9 @@ for (const [type, [whole, stream]] of Object.entries(ANSWERS) as ['Completions' 
 
 test('only a client that asked for the usage chunk gets it', () => {
   const [whole] = ANSWERS.Completions
-  expect(answered('Completions', true, JSON.stringify(whole), JSON_TYPE).text).not.toContain('"usage":{')
+  for (const request of [{}, { stream_options: 7 }, { stream_options: {} }]) {
+    expect(answered('Completions', true, JSON.stringify(whole), JSON_TYPE, request).text).not.toContain('"usage":{')
+  }
 })
 
 test.each<[type: ClientFormat, streamed: boolean, body: string, contentType: string]>([
@@ -134,6 +139,14 @@ test.each<[type: ClientFormat, streamed: boolean, body: string, contentType: str
 ])('%s (streamed: %j): %s of the type %s passes', (type, streamed, body, contentType) => {
   const passed = answered(type, streamed, body, contentType)
   expect([passed.text, passed.contentType]).toEqual([body, contentType])
+})
+
+test('an error in the other form does not show the credential of the gateway, and a damaged response is one of the provider', () => {
+  const error = '{"error":{"message":"no sk-0123456789"}}'
+  const shown = answered('Completions', true, error, JSON_TYPE, {}, { credential: 'Bearer sk-0123456789' })
+  expect(JSON.parse(shown.refusal?.body as string).error.message).toContain('no <redacted>')
+  const damaged = answered('Completions', true, 'no gzip', JSON_TYPE, {}, { coding: 'gzip' })
+  expect(refusalStatus(damaged.refusal!)).toBe(502)
 })
 
 const SETTINGS = { overrides: [['stream', false]], defaults: [['stream', true]] } as const
@@ -172,6 +185,21 @@ test('a client that leaves before the end of a stream that it did not ask for is
   expect(facts.outputTokens).toBeGreaterThan(50)
   expect(facts.areTokensEstimated).toBe(true)
 })
+
+test.each([
+  [1, 'the request goes on', false],
+  [0, 'the request is over', true],
+])(
+  'a stream that a client did not ask for gets an end %i times, a second after its last event, if %s',
+  async (ends, _, isOver) => {
+    using time = new VirtualTime()
+    const whenOver = vi.spyOn(NO_STEPS, 'whenOver')
+    const { collector } = answered('Completions', false, ANSWERS.Completions[1], SSE, {}, { stays: true })
+    if (isOver) for (const [stop] of whenOver.mock.calls) stop()
+    await time.pass(1000)
+    expect(collector.ended).toBe(ends)
+  },
+)
 
 test('a whole answer leaves as a stream in short pieces, however long it is', () => {
   const items = Array.from({ length: 20_000 }, (_, id) => ({

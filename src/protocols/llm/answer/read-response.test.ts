@@ -8,9 +8,12 @@ import { roomFor } from '#net/testing/room-for.ts'
 import { exchangeWith } from '#policies/shared/testing.ts'
 import type { RouteType } from '../policy-schema.ts'
 import { type Answer, Collector, pass } from '../testing.ts'
+import { DecodedAnswer } from './decoded-answer.ts'
+import { DecodedStream } from './decoded-stream.ts'
 import { observeResponse } from './read-response.ts'
 
 const JSON_TYPE = 'application/json'
+const FRAMES = 'application/vnd.amazon.eventstream'
 
 const COMPLETION = JSON.stringify({
   id: 'c',
@@ -145,8 +148,9 @@ const buffered: [type: RouteType, body: string, facts: Partial<LlmFacts>][] = [
 ]
 for (const [type, body, facts] of buffered) {
   test(`facts of a buffered answer: ${type} ${body.slice(0, 20)}`, () => {
-    const { facts: read, text, collector } = pass(body, { type, contentType: JSON_TYPE })
+    const { facts: read, text, collector, filter } = pass(body, { type, contentType: JSON_TYPE })
     expect(read).toMatchObject(facts)
+    expect(filter!.changesLength).toBe(false)
     expect(text).toBe(body)
     expect(collector.calls).toBe(1)
   })
@@ -277,6 +281,7 @@ test('streams of unknown format are never added to', () => {
 test('error answers and route types without facts are not touched', () => {
   expect(pass('data: x', { status: 500 }).text).toBe('data: x')
   expect(pass('data: x', { type: 'MessagesTokenCount' }).text).toBe('data: x')
+  expect(pass('{}', { type: 'Passthrough', contentType: JSON_TYPE }).filter).toBeUndefined()
 })
 
 /** A response of a provider that speaks the dialect of the client, which has asked for no stream. */
@@ -288,6 +293,7 @@ test.each<[what: string, status: number, body: string | Buffer, answer: Answer, 
   ['in its dialect', 400, BUSY, { contentType: 'application/json; charset=latin1' }, 'busy'],
   ['that is compressed', 429, gzipSync(BUSY), { contentType: JSON_TYPE, coding: 'gzip' }, 'busy'],
   ['that cannot be decoded', 429, BUSY, { contentType: JSON_TYPE, coding: 'gzip' }, 'responded with status 429'],
+  ['that is not compressed', 429, BUSY, { contentType: JSON_TYPE, coding: 'Identity' }, 'busy'],
   ['in HTML', 502, '<html>', { contentType: 'text/html' }, '<html>'],
   ['with the credential of the gateway', 401, '{"error":{"message":"sk-0123456789"}}', {}, '<redacted>'],
 ])('a client gets an error %s in its own dialect', (what, status, body, answer, message) => {
@@ -302,6 +308,28 @@ test.each<[what: string, status: number, body: string | Buffer, answer: Answer, 
   expect(response!.joined('content-type')).toBe(what === 'in its dialect' ? `${JSON_TYPE}; charset=utf-8` : JSON_TYPE)
   expect(response!.joined('x-request-id')).toBe('r')
   for (const name of ['etag', 'content-encoding']) expect(response!.has(name)).toBe(false)
+})
+
+test.each([
+  ['text/event-stream', DecodedStream],
+  [FRAMES, DecodedStream],
+  [JSON_TYPE, DecodedAnswer],
+])('a compressed response of the type %s is decoded by a %o', (contentType, filter) => {
+  expect(toNative('', { status: 429, contentType, coding: 'gzip', stays: true }).filter).toBeInstanceOf(filter)
+})
+
+test.each<[type: RouteType, shown: string]>([
+  ['Completions', '<redacted>'],
+  // Its format is not known, so its bytes pass.
+  ['Detect', 'sk-0123456789'],
+])('an error in a stream of type %s shows the credential of the gateway as %s', (type, shown) => {
+  const error = (message: string) => `data: {"error":{"message":"${message}"}}\n\n`
+  const { text } = pass(error('sk-0123456789'), { type, credential: 'Bearer sk-0123456789' })
+  expect(text).toBe(error(shown))
+})
+
+test('a stream of frames keeps its length', () => {
+  expect(pass('', { type: 'Detect', contentType: FRAMES }).filter!.changesLength).toBe(false)
 })
 
 test('a redirect to such a client is no error', () => {
@@ -586,7 +614,8 @@ test.each<[what: string, body: string, failure: object | undefined]>([
     expect(passed.text).toBe(body)
     if (failure === undefined) expect(passed.failure).toBeUndefined()
     else expect(passed.failure).toMatchObject(failure)
-    expect(passed.facts.errorType === undefined).toBe(failure === undefined)
+    const errorType = failure && ('status' in failure && failure.status === 502 ? 'llm-response-invalid' : 'incomplete')
+    expect(passed.facts.errorType).toBe(errorType)
   }
   // Its format is not known.
   expect(pass(body, { type: 'Detect', contentType: JSON_TYPE }).failure).toBeUndefined()
@@ -688,4 +717,10 @@ test.each<[how: string, body: string, breaks: 'reset' | undefined, failure: obje
 test('of a compressed stream that is too long to be decoded, no end is expected', () => {
   const { failure, facts } = pass(Buffer.concat([gzipSync(chunk('x')), Buffer.alloc(1024 * 1024)]), { coding: 'gzip' })
   expect([failure, facts.errorType]).toEqual([undefined, undefined])
+})
+
+test('of a compressed stream whose format is not known, no end is expected; where there is none to read, its bytes pass', () => {
+  const bytes = gzipSync(chunk('x'))
+  expect(pass(bytes, { type: 'Detect', coding: 'gzip' }).failure).toBeUndefined()
+  expect(pass(bytes, { type: 'Embeddings', coding: 'gzip' }).filter).toBeUndefined()
 })

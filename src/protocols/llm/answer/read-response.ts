@@ -280,7 +280,7 @@ function observeCompressed(
   { claim, decoding }: ReadingTools,
 ): AnswerFilter | undefined {
   const { account, wire } = plan
-  const plain = observePlain({ ...plan, hidesUsage: false }, exchange, exchange.llm!, claim, wire !== 'Detect')
+  const plain = observePlain(plan, exchange, exchange.llm!, claim, wire !== 'Detect')
   if (plain === undefined) return undefined
   const awaitsContent = isEventStream(exchange.response!)
   return new CompressedFilter(plain, { coding, claim, decode: decoding.received, account, awaitsContent })

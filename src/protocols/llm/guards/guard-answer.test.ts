@@ -214,7 +214,7 @@ test('304 has no body to decode, and the tag of the body that the client has', (
 })
 
 test('a compressed answer of another API is decoded, translated and checked', () => {
-  const ai = { promptGuard: { response: [{ regex: { matches: ['secret-[0-9]+'] } }] } }
+  const ai = { promptGuard: { response: [{ regex: { matches: ['secret-[0-9]+'], action: 'Mask' } }] } } as const
   const content = [{ type: 'text', text: 'secret-1' }]
   const message = { id: 'm', type: 'message', role: 'assistant', model: 'm', content, stop_reason: 'end_turn' }
   const request = { model: 'm', messages: [{ role: 'user', content: 'q' }] }

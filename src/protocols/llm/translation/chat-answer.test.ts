@@ -89,6 +89,25 @@ test.each([
   },
 )
 
+test('a translated stream that the client leaves is charged for what has arrived', () => {
+  const request = { model: 'm', stream: true, messages: [{ role: 'user', content: 'q' }] }
+  const { response, facts = { ...NO_LLM } } = sent(JSON.stringify(request), {
+    ...{ provider: { providerFour: {} }, ai: {}, reads: { tokens: true } },
+  })
+  const exchange = exchangeWith()
+  exchange.llm = facts
+  exchange.response = Head.response(200)
+  exchange.response.set('content-type', 'text/event-stream')
+  const claim = new BodyClaim(new BodyMemory(2 ** 24))
+  const sink = observeResponse(response, exchange, { claim, decoding: RESPONSE_DECODING })!.into(new Collector())
+  const answer = Buffer.from(messagesStream(100))
+  sink.bytes(answer, 0, answer.indexOf('message_delta'))
+  sink.abort('cancelled')
+  response.account!.settle(false)
+  expect(facts.areTokensEstimated).toBe(true)
+  expect(facts.outputTokens).toBeGreaterThan(90)
+})
+
 test('an answer without an id has that of its request in the facts', () => {
   const body = { output: { message: { content: [{ text: 'x' }] } }, stopReason: 'end_turn' }
   const answer = { headers: { 'x-amzn-requestid': 'c0ffee' }, body }
