@@ -22,6 +22,44 @@ export const ACCEPTED: readonly Accepted[] = [
   ...ACCEPTED_SECURITY,
   ...ACCEPTED_STREAMS,
   ...ACCEPTED_TEXTS,
+  ...[
+    [
+      'if (facts === undefined) return undefined',
+      'facts === undefined',
+      'false',
+      'the same program: only responses of type Passthrough have no facts, and nothing reads them',
+    ],
+    [
+      'inner: observePlain({ ...plan, hidesUsage }, exchange, facts, claim, true)!,',
+      'true',
+      'false',
+      'the same program: a stream that the gateway writes comes to its end, unless its client has left',
+    ],
+    ...["'fault'", "'fault' in members"].map((original) => [
+      "const index = 'fault' in members ? -1 : findMember(members, 'stream_options')",
+      original,
+      original === "'fault'" ? "''" : 'false',
+      'never used: the request has been read as an object before',
+    ]),
+    [
+      "const index = 'fault' in members ? -1 : findMember(members, 'stream_options')",
+      '1',
+      '(1 + 1)',
+      'the same program: each negative number is no index',
+    ],
+    [
+      "return JSON_TYPE.test(response.joined('content-type') ?? '')",
+      "''",
+      "'mutated'",
+      'the same program: neither text is the type',
+    ],
+  ].map(([line, original, replacement, reason]) => ({
+    file: 'protocols/llm/answer/read-response.ts',
+    line: line!,
+    original: original!,
+    replacement: replacement!,
+    reason: reason!,
+  })),
   {
     file: 'protocols/llm/json/end-of-string.ts',
     line: 'const NEAR_BYTES = 512',
@@ -823,6 +861,13 @@ export const ACCEPTED: readonly Accepted[] = [
     replacement: '<=',
     reason: 'behind the end of the text there are no tokens',
   },
+  ...['UPPER', 'LOWER'].map((kind) => ({
+    file: 'protocols/llm/tokens/estimate-tokens.ts',
+    line: `while (at < end && kindOf(text.charCodeAt(at)) === ${kind}) at++`,
+    original: '<',
+    replacement: '<=',
+    reason: 'a matter of degree: a part of a long text is read one character further',
+  })),
   {
     file: 'protocols/llm/tokens/token-account.ts',
     line: 'const text = decodeText(bytes, 0, bytes.length)',

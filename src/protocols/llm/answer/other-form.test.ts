@@ -127,7 +127,7 @@ for (const [type, [whole, stream]] of Object.entries(ANSWERS) as ['Completions' 
 
 test('only a client that asked for the usage chunk gets it', () => {
   const [whole] = ANSWERS.Completions
-  for (const request of [{}, { stream_options: 7 }, { stream_options: {} }]) {
+  for (const request of [{}, { include_usage: true }, { stream_options: 7 }, { stream_options: {} }]) {
     expect(answered('Completions', true, JSON.stringify(whole), JSON_TYPE, request).text).not.toContain('"usage":{')
   }
 })
