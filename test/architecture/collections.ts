@@ -97,6 +97,7 @@ export const COLLECTIONS: Readonly<Record<string, Filled | PeerFilled>> = {
     bound: '4,096 blocks',
     flood: 'src/protocols/llm/texts/block-numbers.test.ts',
   },
+  'protocols/llm/guards/stream/guarding-stream-sink #wholes': 'message',
   'protocols/llm/guards/stream/repeated-text #parts': REPEATED,
   'protocols/llm/guards/stream/repeated-text #pieces': REPEATED,
   'protocols/llm/guards/stream/text-sequences stages': 'configuration',

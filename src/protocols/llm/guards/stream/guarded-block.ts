@@ -207,6 +207,12 @@ export class GuardedBlock implements TextOutput<StreamPiece>, WorkQueue {
     return rest
   }
 
+  /** Whether a whole text is neither the first of the block nor all of it once more. */
+  isOther(text: string): boolean {
+    const repeated = this.#repeated
+    return repeated !== undefined && (this.#isFinished || !repeated.isEmpty) && !repeated.isRepeatedBy(text)
+  }
+
   /** All text of the block once more, which gets the same masks; or all of it at once. */
   repeat(piece: StreamPiece): Steps<void> | undefined {
     const rest = !this.#isFinished && this.#repeated?.isEmpty !== false ? this.push(piece) : undefined

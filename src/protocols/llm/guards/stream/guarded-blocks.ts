@@ -149,7 +149,8 @@ export class GuardedBlocks {
   }
 }
 
-function textOf({ block, form, owner }: EventText): SequencedText | undefined {
+/** Undefined: it is a text of one event. */
+export function textOf({ block, form, owner }: EventText): SequencedText | undefined {
   if (block.startsWith(ALONE)) return undefined
   const isText = form !== 'arguments' && form !== 'input'
   return new SequencedText(block, isText ? owner : undefined)

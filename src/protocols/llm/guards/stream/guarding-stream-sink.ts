@@ -16,11 +16,12 @@ import { cleanEvent, isEndMark } from './clean-event.ts'
 import { EventOutbox, LONG_EVENT_BYTES } from './event-outbox.ts'
 import { EventReader, type StringPlace } from './event-reader.ts'
 import { formatGuardEvent } from './guard-event.ts'
-import type { GuardedBlock } from './guarded-block.ts'
+import type { BlockOptions, GuardedBlock } from './guarded-block.ts'
 import { GuardedBlocks, WORK_PER_END } from './guarded-blocks.ts'
 import type { GuardingOptions } from './guarded-stream-options.ts'
 import { type EventPiece, type GuardedEvent, wholeEvent } from './held-event.ts'
 import { PacedInput } from './paced-input.ts'
+import { refuseTogether, type WholeText } from './refuse-together.ts'
 import { RepeatMemory } from './repeated-text.ts'
 import { RuleRecord } from './rule-record.ts'
 
@@ -58,6 +59,7 @@ export class GuardingStreamSink extends HoldingSink {
   readonly #block = new SseBlock()
   readonly #reader: EventReader
   readonly #blocks: GuardedBlocks
+  readonly #blockOptions: BlockOptions
   readonly #outbox: EventOutbox
   /** What services are asked. */
   readonly #questions = new AbortController()
@@ -65,6 +67,10 @@ export class GuardingStreamSink extends HoldingSink {
   readonly #startMs: number
   /** Of the event that is being read. */
   #pieces: EventPiece[] | undefined
+  /** Of the event that is being read. */
+  #wholes: WholeText[] | undefined
+  /** One of them is not the text that came before. */
+  #hasOther = false
   #length = 0
   #events = 0
   /** Ends the stream as soon as what has passed has left. */
@@ -94,7 +100,7 @@ export class GuardingStreamSink extends HoldingSink {
     })
     this.#startMs = exchange.context.monotonic()
     this.#outbox = new EventOutbox(sink, options)
-    this.#blocks = new GuardedBlocks(format, {
+    this.#blockOptions = {
       guards,
       exchange,
       signal: this.#questions.signal,
@@ -107,7 +113,8 @@ export class GuardingStreamSink extends HoldingSink {
       noted: (...found) => this.#rules.note(...found),
       // No event repeats more than there is room for in one.
       repeats: format === 'Responses' ? new RepeatMemory(claim, maxEventBytes) : undefined,
-    })
+    }
+    this.#blocks = new GuardedBlocks(format, this.#blockOptions)
     exchange.context.whenOver(() => this.#stop())
   }
 
@@ -240,10 +247,13 @@ export class GuardingStreamSink extends HoldingSink {
     if (from < 0 || dataLength === 0) return yield* this.#takeEmpty(buffer, start, end)
     const isEnd = isEndMark(data, from, to)
     this.#pieces = undefined
+    this.#hasOther = false
     const reading = isEnd || this.#reader.read(data, from, to)
     if (!(typeof reading === 'boolean' ? reading : yield* reading)) {
       return this.#fail(`event ${index} of the stream is not JSON`)
     }
+    if (this.#hasOther) yield* this.#checkTogether()
+    this.#wholes = undefined
     if (isEnd) yield* this.#blocks.close(ALL)
     // What the event has let pass needs no room beside it.
     if (this.#outbox.drainShort()) yield* this.#drain()
@@ -255,6 +265,13 @@ export class GuardingStreamSink extends HoldingSink {
         ? { buffer, start, end, dataStart: from - start, dataLength, pieces }
         : wholeEvent(line, line.length - 2 - dataLength, dataLength, pieces)
     yield* this.#take(event)
+  }
+
+  *#checkTogether(): Steps<void> {
+    const texts = this.#wholes ?? []
+    if (this.#isEnding || texts.length < 2) return
+    const refusal = yield* refuseTogether(texts, this.#options.format, this.#blockOptions)
+    if (refusal !== undefined) this.#refuse(refusal)
   }
 
   /** A block that is no event. Its lines may contain text, although clients do not read them. */
@@ -323,7 +340,12 @@ export class GuardingStreamSink extends HoldingSink {
     if (original !== '' && !this.#blocks.enter(block, about.kind)) {
       return void this.#fail('too many texts are read together')
     }
-    if (about.kind === 'whole' && block.isForgotten) return void this.#fail(FORGOTTEN)
+    if (about.kind === 'whole') {
+      if (block.isForgotten) return void this.#fail(FORGOTTEN)
+      this.#hasOther ||= block.isOther(original)
+      this.#wholes ??= []
+      this.#wholes.push({ about, original })
+    }
     const piece: EventPiece = { original, released: undefined, start, end, block }
     if (this.#pieces === undefined) this.#pieces = [piece]
     else this.#pieces.push(piece)

@@ -54,6 +54,12 @@ const thought = (output_index: number, text: string) => [
   item(output_index, 'reasoning', { summary: [{ type: 'summary_text', text }] }),
 ]
 const completed = { type: 'response.completed' }
+const completedWith = (...texts: string[]) => ({
+  ...completed,
+  response: {
+    output: texts.map((text) => ({ type: 'message', role: 'assistant', content: [{ type: 'output_text', text }] })),
+  },
+})
 
 const ENDED = undefined
 
@@ -246,6 +252,47 @@ test.each<[what: string, patterns: string[], events: Event[], texts: string | un
     ['a.b$'],
     [...message(0, 'a.'), ...message(1, 'b'), ...message(2, '.'), completed],
     'a.|a.|b|b|.|.',
+  ],
+  [
+    'other texts of a last event',
+    ['secret'],
+    [...message(0, 'x'), ...message(1, 'y'), completedWith('a se', 'cret')],
+    ENDED,
+  ],
+  ['one other text', ['secret'], [...message(0, 'a se'), ...message(1, 'y'), completedWith('a se', 'cret')], ENDED],
+  [
+    'other texts, of which one decides',
+    ['\\Bfoo'],
+    [...message(0, 'x'), ...message(1, 'y'), completedWith('a', 'foo')],
+    ENDED,
+  ],
+  [
+    'other texts of an item',
+    ['secret'],
+    [
+      ...message(0, 'x'),
+      item(0, 'message', {
+        role: 'assistant',
+        content: [
+          { type: 'output_text', text: 'se' },
+          { type: 'output_text', text: 'cret' },
+        ],
+      }),
+      completed,
+    ],
+    ENDED,
+  ],
+  [
+    'other texts, each alone',
+    ['secret'],
+    [...message(0, 'x'), ...message(1, 'y'), completedWith('a secret', 'b')],
+    'x|x|y|y|a <masked>|b',
+  ],
+  [
+    'other texts without a match',
+    ['secret', 'masked'],
+    [...message(0, 'a secret'), ...message(1, 'y '), completedWith('a secret', 'y')],
+    'a <<masked>>|a <<masked>>|y |y |a <<masked>>|y',
   ],
 ])('Responses: %s', (_, patterns, events, texts) => {
   expect(passed('Responses', patterns, events)).toBe(texts)
