@@ -79,6 +79,7 @@ export const COLLECTIONS: Readonly<Record<string, Filled | PeerFilled>> = {
     bound: '64 texts, 256 characters of each',
     flood: 'src/protocols/llm/guards/stream/guarded-stream.test.ts',
   },
+  'protocols/llm/guards/stream/guarded-blocks #forgotten': HELD_BY_GUARDS,
   'protocols/llm/guards/stream/guarding-stream-sink #later': HELD_BY_GUARDS,
   'protocols/llm/guards/stream/guarding-stream-sink #unread': {
     bound: 'one event and 4 KiB, and the memory for bodies',

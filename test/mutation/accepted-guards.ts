@@ -274,6 +274,7 @@ const ENDS_LINE = 'while (length + PART <= most && part(one) === part(other)) le
 const SYSTEM_LINE = "const group: Group = { role: 'system', texts: [], count: 0, isShorter: false }"
 const CHANGING_LINE =
   'const changing = at === undefined ? -1 : this.#endedPipeline().chains(at).findIndex(changesAtEnd)'
+const LEAVE_LINE = 'if (this.#joined !== undefined && !isFinished) this.#leaveJoined()'
 const JOINED_LINE = 'if (joined.length > 0) this.#pipeline = this.#pipelineBehind(joined)'
 const LONG_LINE =
   'const text = place.end - place.start > PIECE_BYTES ? yield* decodeLong(bytes, place) : decodePlace(bytes, place)'
@@ -565,6 +566,17 @@ export const ACCEPTED_GUARDS: readonly Accepted[] = [
       ['if (!waiting && matches.length === 0 && scanner.settled === this.#length + added.length) {', '+', '-'],
     ],
   ),
+  ...entriesOf('rules/mask-pipeline', 'the same program: each negative number is before all texts', [
+    ['#leftEnd = -1', '1', '(1 + 1)'],
+  ]),
+  ...entriesOf('rules/mask-pipeline', 'only speed: the search of joined texts goes on for longer', [
+    [LEAVE_LINE, 'this.#joined !== undefined && !isFinished', 'true'],
+    [LEAVE_LINE, 'this.#joined !== undefined && !isFinished', 'false'],
+    [LEAVE_LINE, 'this.#joined !== undefined && !isFinished', '((this.#joined !== undefined) || (!isFinished))'],
+    [LEAVE_LINE, '!==', '==='],
+    [LEAVE_LINE, '!isFinished', 'isFinished'],
+    [LEAVE_LINE, 'this.#leaveJoined()', ';'],
+  ]),
   ...entriesOf('rules/mask-pipeline', 'the same program: an end that waits has text before it that waits', [
     ['if (this.#ends.length > 0 || this.#at < this.#length || !scanner.isIdle) return false', '0', '(0 + 1)'],
     ['while (ends.length > 0 && ends[0]! <= to) {', '>', '>='],

@@ -300,6 +300,7 @@ test('a pipeline tells which rules have matched, and which of them otherwise tha
   expect(less.ruleUnlike(ended)?.label).toBe('matches[2]')
   expect(open.ruleUnlike(after('abc. 34'))?.label).toBe('matches[2]')
   expect(open.ruleUnlike(open.fork())).toBeUndefined()
+  expect(after('ne').ruleUnlike(after('a. '))?.label).toBe('matches[1]')
   expect(open.overrunBy).toBeUndefined()
 })
 

@@ -338,7 +338,6 @@ class MaskStage {
     fork.#at = this.#at
     fork.#length = this.#length
     fork.#leftEnd = this.#leftEnd
-    fork.#goesOnBehindLeft = this.#goesOnBehindLeft
     fork.#ends.push(...this.#ends)
     fork.#current = [...this.#current]
     fork.#masked = [...this.#masked]

@@ -9,6 +9,9 @@ import { SequencedText, TextSequences } from './text-sequences.ts'
 /** So many texts that have ended are remembered, because some providers go on with them. */
 const MAX_ENDED = 64
 
+/** Of each further one, its name is remembered, and counts as held text: it cannot go on. */
+const NAME_BYTES = 256
+
 /**
  * A stream with more texts that have not ended is refused. Models write far fewer, such as 128 calls or choices; what the runtime keeps for
  * each one would make collections of garbage long.
@@ -29,6 +32,9 @@ export class GuardedBlocks {
   /** Of these, those that have not ended: the responses API goes on for a long time after the end of most. */
   readonly #open = new Map<string, GuardedBlock>()
   readonly #ended = new Map<string, GuardedBlock>()
+  readonly #forgotten = new Set<string>()
+  /** A text is not among those. */
+  #isFull = false
   readonly #sequences: TextSequences
   readonly #blockBytes: number
   /** Of `#blocks`, those that count as held text. */
@@ -59,8 +65,9 @@ export class GuardedBlocks {
     const block = this.#blocks.get(key)
     if (block !== undefined && !(kind === 'delta' && block.isFinished)) return block
     if (this.#open.size >= MAX_OPEN) return undefined
-    if (block === undefined && !this.#count()) return undefined
     const begun = block ?? this.#ended.get(key)
+    if (begun === undefined && kind === 'delta' && (this.#isFull || this.#forgotten.has(key))) return undefined
+    if (block === undefined && !this.#count()) return undefined
     const { form, place } = about
     const text = begun?.sequenced ?? textOf(about)
     const made = new GuardedBlock({ key, form, isFixed: !place.canChange, text, begun }, this.#options)
@@ -110,8 +117,9 @@ export class GuardedBlocks {
     this.#ended.clear()
     this.#sequences.drop()
     this.#release(this.#counted)
-    this.#options.exchange.context.guardLoad.give(this.#lasting * this.#blockBytes)
+    this.#options.exchange.context.guardLoad.give(this.#lasting * this.#blockBytes + this.#forgotten.size * NAME_BYTES)
     this.#lasting = 0
+    this.#forgotten.clear()
   }
 
   /** @returns whether there is room for one more */
@@ -146,6 +154,9 @@ export class GuardedBlocks {
     this.#ended.delete(oldest)
     // The stages of other texts are those of their neighbours, too.
     if (sequenced?.isAlone === true && !this.#open.has(oldest)) sequenced.stages.clear()
+    if (this.#forgotten.has(oldest)) return
+    if (this.#options.exchange.context.guardLoad.take(NAME_BYTES)) this.#forgotten.add(oldest)
+    else this.#isFull = true
   }
 }
 

@@ -639,16 +639,21 @@ test('a stream for which no memory is left ends', () => {
   })
 })
 
-test('texts of 64 kinds of blocks are remembered, to be checked with what goes on with them', () => {
+test('64 texts that have ended are remembered, and what goes on with an earlier one ends the stream', () => {
   const text = (name: string, value: string) => chunk({ [name]: value }, 'stop')
   const names = Array.from({ length: 63 }, (_, index) => `n${index}`)
-  const goesOn = (others: readonly string[]) => {
-    const { out, send } = sinkWith([SECRET])
-    send(text('first', 'secr') + others.map((name) => text(name, 'x')).join('') + text('first', 'et-1'))
-    return out.text.includes('guardrail_intervention')
+  const goesOn = (others: readonly string[], rest: string, taken = 0) => {
+    const { told, send, exchange } = sinkWith([SECRET])
+    exchange.context.guardLoad.take(taken)
+    send(text('first', 'secr') + others.map((name) => text(name, 'x')).join('') + text('first', rest))
+    return told[1]
   }
-  expect(goesOn(names)).toBe(true)
-  expect(goesOn([...names, 'one more'])).toBe(false)
+  expect(goesOn(names, 'et-1')).toMatchObject({ detail: expect.stringContaining('matches[0]') })
+  expect(goesOn(names, 'et')).toBeUndefined()
+  const full = { detail: 'response guard 0: regex: too many texts are open' }
+  expect(goesOn([...names, 'one more'], 'et')).toMatchObject(full)
+  // There is no room for its name.
+  expect(goesOn([...names, 'one more'], 'et', 64 * 1024 * 1024 - 255)).toMatchObject(full)
 })
 
 test('very many open texts count as held text, and end the stream when no room is left', () => {
@@ -680,9 +685,9 @@ test('a stream may have 1,024 open texts', () => {
   send(calls(all))
   expect(out.text.match(/<masked>/g)).toHaveLength(1024)
   // Those that have ended do not count.
-  send(chunk({}, 'tool_calls') + calls(all))
+  send(chunk({}, 'tool_calls') + calls(all.map((index) => index + 1024)))
   expect([told, out.text.match(/<masked>/g)?.length]).toEqual([['begin'], 2048])
-  send(calls([1024]))
+  send(calls([2048]))
   expect(told[1]).toMatchObject({ detail: 'response guard 0: regex: too many texts are open' })
   expect(held()).toBe(0)
 })
@@ -693,7 +698,8 @@ test('open texts count no more when the provider has ended them', () => {
   send(chunk({ tool_calls: calls }))
   expect(held()).toBe(36 * 1536)
   send(chunk({}, 'tool_calls'))
-  expect(held()).toBe(0)
+  // The names of those that cannot go on.
+  expect(held()).toBe(36 * 256)
   expect(out.text).toContain('"finish_reason":"tool_calls"')
 })
 

@@ -18,6 +18,8 @@ type Event = Readonly<Record<string, unknown>>
 const sse = (data: Event) => `data: ${JSON.stringify(data)}\n\n`
 
 const chunk = (delta: Event, index = 0) => ({ choices: [{ index, delta }] })
+const call = (written: string) =>
+  chunk({ tool_calls: [{ index: 0, id: 'c', function: { name: 'f', arguments: written } }] })
 const stop = (index = 0) => ({ choices: [{ index, delta: {}, finish_reason: 'stop' }] })
 
 const block = (index: number, text: string) => [
@@ -350,6 +352,22 @@ test('tokens are one text, whole and streamed', () => {
     expect([whole.refusal !== undefined, isEnded]).toEqual([isRefused, isRefused])
   }
 })
+
+test.each<[what: string, pattern: string, parts: [begun: Event, rest: Event]]>([
+  ['a text', '^a', [chunk({ content: 'x' }), chunk({ content: 'abc' })]],
+  ['arguments', 'secret', [call('["a se'), call('cret"]')]],
+])(
+  '%s that go on after so many others have ended that they are forgotten end the stream',
+  (_, pattern, [begun, rest]) => {
+    const events = (count: number) => {
+      const others = Array.from({ length: count }, (_, at) => [chunk({ content: 'y' }, at + 1), stop(at + 1)])
+      return [begun, stop(), ...others.flat(), rest, stop()]
+    }
+    const remembered = passed('Completions', [pattern], events(63))
+    expect(remembered === ENDED || !remembered.includes('<masked>')).toBe(true)
+    expect(passed('Completions', [pattern], events(64))).toBe(ENDED)
+  },
+)
 
 test('as many choices as a worker has room for are read together, each by itself', () => {
   const events = (count: number) => [
