@@ -85,6 +85,7 @@ export class Bodies implements BodyReader {
   #responseRecording: RecordingSink | undefined
   /** Reports after the end whether the backend's stream was complete. */
   #filter: AnswerFilter | undefined
+  #cutFailure: AnswerFailure | undefined
 
   constructor(owner: BodyOwner) {
     this.#owner = owner
@@ -259,6 +260,7 @@ export class Bodies implements BodyReader {
     const filter = decision.selectFilter?.(exchange, this.claim, RESPONSE_DECODING)
     this.#filter = filter
     this.#outgoing = undefined
+    this.#cutFailure = undefined
     filter?.whenOver?.(() => {
       // Another attempt may have replaced it.
       if (this.#owner.upstream === upstream) upstream.cancel()
@@ -290,6 +292,15 @@ export class Bodies implements BodyReader {
     this.#outgoing = body
   }
 
+  /** How the answer of a protocol broke off while it was read as a whole, so that nothing of it has been sent. */
+  get cutFailure(): AnswerFailure | undefined {
+    return this.#cutFailure
+  }
+
+  get #isAnswer(): boolean {
+    return this.#filter?.whenBegun !== undefined || this.responseIsJudged
+  }
+
   /** How the response of the backend failed although the client sees a clean end. */
   get responseFailure(): AnswerFailure | undefined {
     return this.#filter?.failure
@@ -315,7 +326,7 @@ export class Bodies implements BodyReader {
         if (result === 'no-memory') return done(this.#noMemory('response'))
         if (isAbort(result)) {
           const refusal = this.brokenResponse(result)
-          return done(refusal, { detail: refusal.detail!, unhealthy: true, status: undefined, cut: result })
+          return done(refusal, failureOf(refusal, result))
         }
         if (result instanceof PartialBody) this.#response = result
         else if (isWhole(result)) this.#outgoing = new FixedBody(result.bytes, result.trailers)
@@ -358,7 +369,11 @@ export class Bodies implements BodyReader {
       if (this.#isOver(result)) return
       const cut = isAbort(result) ? result : this.#filter?.failure?.cut
       // Nothing has been sent to the client yet, so an aborted stream can still become a refusal.
-      if (cut !== undefined) return finishSoon(done, this.brokenResponse(cut))
+      if (cut !== undefined) {
+        const refusal = this.brokenResponse(cut)
+        if (this.#isAnswer) this.#cutFailure = failureOf(refusal, cut)
+        return finishSoon(done, refusal)
+      }
       if (result === 'no-memory') return finishSoon(done, this.#noMemory('response'))
       exchange.responseBody = isWhole(result) ? result.bytes : null
       if (result instanceof PartialBody) {
@@ -417,6 +432,10 @@ export class Bodies implements BodyReader {
     const detail = `no memory is left for the body of the ${message}: the requests of this worker use all ${maxBytes} bytes (GATEWRIGHT_BODY_MEMORY)`
     return reject('body-memory-exhausted', { detail })
   }
+}
+
+function failureOf({ detail }: Refusal, cut: Abort): AnswerFailure {
+  return { detail: detail ?? cut, unhealthy: true, status: undefined, cut }
 }
 
 /** Gets the reason if a body could not be collected. */

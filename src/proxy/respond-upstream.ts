@@ -72,8 +72,8 @@ function bufferResponse(
   const { exchange, bodies } = flight
   const { maxBufferBytes } = flight.decision.frontend!
   const collected = whenKnown(flight, (unread: Refusal | undefined) => {
-    const { responseFailure } = bodies
-    if (responseFailure !== undefined && retryAnswer(flight, upstream, responseFailure)) return
+    const failure = bodies.responseFailure ?? bodies.cutFailure
+    if (failure !== undefined && retryAnswer(flight, upstream, failure)) return
     const large = exchange.responseBody === null
     const refused =
       unread ??

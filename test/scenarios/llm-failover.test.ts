@@ -120,6 +120,21 @@ spec: ${JSON.stringify({ ai: { groups: [{ providers: [{ ...at('first', first), .
       routeYaml('whole', '/whole', 'models'),
       policyYaml('whole', 'HTTPRoute', 'whole', { traffic: { retry: { attempts: 1, codes: [529, 503, 502] } } }),
       routeYaml('evicting', '/evicting', 'evicting'),
+      `
+apiVersion: gatewright.dev/v1alpha1
+kind: ProxyBackend
+metadata: { name: guarded }
+spec: ${JSON.stringify({ ai: { groups }, policies: { ai: { promptGuard: { response: [{ regex: { matches: ['bad'] } }] } } } })}
+`,
+      routeYaml('guarded', '/guarded', 'guarded'),
+      policyYaml('guarded', 'HTTPRoute', 'guarded', { traffic: { retry: { attempts: 1, codes: [529, 503] } } }),
+      routeYaml('read', '/read', 'models'),
+      policyYaml('read', 'HTTPRoute', 'read', {
+        traffic: {
+          retry: { attempts: 1, codes: [529, 503] },
+          transformation: { response: { set: [{ name: 'x-size', value: 'string(size(response.body))' }] } },
+        },
+      }),
       policyYaml('retry', 'HTTPRoute', 'chat', {
         traffic: { retry: { attempts: 1, codes: [529, 503] }, rateLimit: { local: [LIMIT] } },
       }),
@@ -247,3 +262,15 @@ test('an eviction names the status of the error in the stream', async () => {
   )
   expect(line).toMatch(/ last="status 529"$/)
 })
+
+test.each(['/guarded', '/read'])(
+  '%s: the next provider answers, too, if a whole answer is read that breaks off',
+  async (prefix) => {
+    const before = asked.length
+    expect(await ask('a whole answer that breaks off', prefix)).toBe(GOOD)
+    expect(asked.slice(before)).toEqual([
+      'first a whole answer that breaks off',
+      'second a whole answer that breaks off',
+    ])
+  },
+)
