@@ -144,6 +144,12 @@ test.each<[what: string, matches: string[], events: string[], texts: string[] | 
     ENDED,
   ],
   [
+    'a mask in a text that goes on and becomes long, which the text before no longer asks for',
+    ['\\Bbc'],
+    ['0:a', `1:bc${y(200)}`, '1/', `1:${y(100)}`, '0: ', '1:y'],
+    ENDED,
+  ],
+  [
     'a long text behind one that goes on',
     ['a[0-9]{1,9}b', 'y1'],
     ['0:a', `1:1${y(99)}`, `1:${y(200)}`, '0:.', '1:1'],
