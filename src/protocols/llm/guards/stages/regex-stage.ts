@@ -92,6 +92,8 @@ export class RegexStage<Tag> implements TextStage<Tag> {
   #isStale = false
   #isFinished = false
   #isRefused = false
+  /** What goes on with the text has come, and has no stage yet. */
+  #goesOn = false
   /** Sequences that are over with this text. */
   readonly #lastOf = new Set<string>()
 
@@ -102,7 +104,10 @@ export class RegexStage<Tag> implements TextStage<Tag> {
     this.#pipeline = options.own ?? this.#pipelineBehind([])
     // Only what other texts may change is checked again.
     this.#isLong = options.neighbours === undefined
-    if (begun?.hasText === true) this.#goOn(begun)
+    if (begun === undefined) return
+    if (begun.hasText) this.#goOn(begun)
+    // Sequences have ended while this text waited.
+    for (const sequence of begun.#lastOf) this.#lastOf.add(sequence)
   }
 
   get hasText(): boolean {
@@ -177,6 +182,12 @@ export class RegexStage<Tag> implements TextStage<Tag> {
     if (isChanged && !this.#isRefused) this.#checkAgain()
     this.#checkEnd()
     if (isChanged) for (const stage of this.#after) stage.catchUp()
+  }
+
+  /** More of the text comes: sequences that were over with it are not. */
+  reopen(): void {
+    this.#goesOn = true
+    this.#lastOf.clear()
   }
 
   /** No text follows in a sequence. */
@@ -286,7 +297,7 @@ export class RegexStage<Tag> implements TextStage<Tag> {
 
   /** What the end of the last text decides about those before it. */
   #checkEnd(): void {
-    if (!this.#isFinished || this.#isRefused) return
+    if (!this.#isFinished || this.#isRefused || this.#goesOn) return
     for (const sequence of this.#lastOf) {
       if (!this.#hasText) this.#stageBefore(sequence)?.endSequence(sequence)
       const at = this.#behind.get(sequence)

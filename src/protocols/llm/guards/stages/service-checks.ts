@@ -17,27 +17,31 @@ export class ServiceChecks<Tag> implements ArgumentChecks<Tag> {
   readonly #isFixed: boolean
   #hasText = false
 
+  /** @param begun those of the beginning of the text, which seemed to be over */
   constructor(
     out: TextOutput<ArgumentPiece<Tag>>,
     { isFixed, ...options }: Omit<ServiceStageOptions<unknown>, 'canChange'> & { readonly isFixed: boolean },
+    begun?: ServiceChecks<unknown>,
   ) {
     this.#isFixed = isFixed
+    if (begun !== undefined) this.#hasText = begun.#hasText
     const shown: TextOutput<ShownPiece<Tag>> = {
       text({ piece, text: before }, text) {
         if (piece !== undefined) out.text(piece, text === before ? piece.text : text)
       },
       finish: () => out.finish(),
     }
-    this.stage = new ServiceStage(shown, { ...options, canChange: ({ canChange }) => canChange })
+    const begunStage = begun?.stage as ServiceStage<unknown> | undefined
+    this.stage = new ServiceStage(shown, { ...options, canChange: ({ canChange }) => canChange }, begunStage)
   }
 
   /** Half of a character in it is none of a text. */
-  string(isFixed: boolean): TextStage<ArgumentPiece<Tag>> {
-    return this.#next(!isFixed && !this.#isFixed, (text) => text.toWellFormed())
+  string(isFixed: boolean, goesOn: boolean): TextStage<ArgumentPiece<Tag>> {
+    return this.#next(!isFixed && !this.#isFixed, goesOn, (text) => text.toWellFormed())
   }
 
-  text(_: string | undefined, cut: string): TextStage<ArgumentPiece<Tag>> {
-    const text = this.#next(!this.#isFixed, (each) => each)
+  text(before: string | undefined, cut: string): TextStage<ArgumentPiece<Tag>> {
+    const text = this.#next(!this.#isFixed, before === undefined, (each) => each)
     if (cut !== '') this.#show(undefined, cut, false)
     return text
   }
@@ -50,8 +54,8 @@ export class ServiceChecks<Tag> implements ArgumentChecks<Tag> {
     this.stage.finish()
   }
 
-  #next(canChange: boolean, shown: (text: string) => string): TextStage<ArgumentPiece<Tag>> {
-    if (this.#hasText) this.#show(undefined, SEPARATOR, false)
+  #next(canChange: boolean, goesOn: boolean, shown: (text: string) => string): TextStage<ArgumentPiece<Tag>> {
+    if (this.#hasText && !goesOn) this.#show(undefined, SEPARATOR, false)
     this.#hasText = true
     return {
       text: (piece, text) => this.#show(piece, shown(text), canChange),

@@ -37,7 +37,7 @@ export interface ServiceStageOptions<Tag> {
   readonly guards: readonly ServiceGuard[]
   /** False: a mask of the text refuses the stream. */
   readonly canChange: (tag: Tag) => boolean
-  /** Text that has left and that this one may go on with. */
+  /** The end of the text before, if it has left: this one may go on with it. */
   readonly before: () => string
   readonly refuse: RefuseStream
   readonly exchange: Exchange
@@ -61,7 +61,7 @@ export class ServiceStage<Tag> implements TextStage<Tag> {
     asked: readonly AskedVerdict[] | undefined
     startMs: number
   }[] = []
-  /** The first half of a character that a provider has cut in two, which goes into the next delta. At the end of a text, it is none and left out. */
+  /** The first half of a character that a provider has cut in two, which goes into the next delta. At the end of a text, it is none and left out, unless the text goes on. */
   #half = ''
   /** The end of the text before the open window; undefined: no text has been judged. */
   #before: string | undefined
@@ -75,10 +75,15 @@ export class ServiceStage<Tag> implements TextStage<Tag> {
   #isFinished = false
   #isOver = false
 
-  constructor(out: TextOutput<Tag>, options: ServiceStageOptions<Tag>) {
+  /** @param begun that of the beginning of the text, which seemed to be over: all of it has passed */
+  constructor(out: TextOutput<Tag>, options: ServiceStageOptions<Tag>, begun?: ServiceStage<unknown>) {
     this.#out = out
     this.#options = options
     this.#maxInFlight = options.guards.some(({ service }) => service.masks) ? 1 : 2
+    if (begun !== undefined) {
+      this.#before = begun.#before
+      this.#half = begun.#half
+    }
     options.exchange.context.whenOver(() => this.#stop())
   }
 

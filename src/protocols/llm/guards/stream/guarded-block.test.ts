@@ -171,18 +171,6 @@ test.each<[form: BlockKind['form'], guards: Guard[], text: string, isJson: boole
   expect(block.isJson).toBe(isJson)
 })
 
-test('JSON has no end that another text goes on with; text instead of it has', () => {
-  for (const [text, tail] of [
-    ['{"a":"b"}', ''],
-    ['plain', 'plain'],
-  ] as const) {
-    const { block, push } = blockOf([SECRET], { form: 'input' })
-    push(text)
-    block.end()
-    expect(block.tail).toBe(tail)
-  }
-})
-
 test('a text that goes on with text that has left is checked with it', () => {
   for (const form of ['string', 'input'] as const) {
     const text = new SequencedText('a', undefined)
@@ -222,6 +210,39 @@ test.each<[form: BlockKind['form'], begun: string, pieces: string[], released: (
     expect(pushed.map(({ released }) => released)).toEqual(passed)
     const isRefused = passed.includes(undefined)
     expect(repeated.released).toBe(isRefused ? undefined : before + passed.join(''))
+  },
+)
+
+test.each<[form: BlockKind['form'], masks: boolean, begun: string, more: string, seen: string, released: string]>([
+  ['string', true, 'a', 'b', 'ab', 'b'],
+  ['string', false, 'a secret-1', ' b', 'a secret-1 b', ' b'],
+  ['string', true, 'a\ud83d', '\ude42', 'a🙂', '🙂'],
+  ['string', true, '\ud83d', '\ude42', '🙂', '🙂'],
+  ['arguments', true, '["a', 'b"]', 'ab', 'b"]'],
+  ['arguments', false, '["a', 'b"]', 'ab', 'b"]'],
+  ['arguments', true, '["a","\\', '"b"]', 'a "b', '"b"]'],
+  ['arguments', true, '["a","', 'b"]', 'a b', 'b"]'],
+  ['arguments', true, '["a"', ',"b"]', 'a b', ',"b"]'],
+  ['arguments', true, '["a",', '"b"]', 'a b', '"b"]'],
+  ['arguments', true, '["a",x', 'b', 'a xb', 'b'],
+  ['arguments', true, '["a",', 'b', 'a b', 'b'],
+  ['input', true, 'a', 'b', 'ab', 'b'],
+])(
+  'a service sees what goes on with a text (%s, masks: %s) behind what it has seen of it: %j, %j',
+  async (form, masks, before, more, seen, released) => {
+    const { guard, asked, contents } = service(masks)
+    const guards = [guard, SECRET]
+    const text = new SequencedText('a', undefined)
+    const begun = blockOf(guards, { form, text })
+    begun.push(before)
+    begun.block.end()
+    await asked[0]?.({ kind: 'pass' })
+    const { block, push } = blockOf(guards, { form, text, begun: begun.block })
+    const piece = push(more)
+    block.end()
+    await asked.at(-1)!({ kind: 'pass' })
+    expect(contents.at(-1)).toBe(seen)
+    expect(piece.released).toBe(released)
   },
 )
 
@@ -308,9 +329,9 @@ test.each([
 )
 
 test.each<[contents: string, released: string | undefined]>([
-  [' \\u00zz', 'zz'],
-  [' \\u00z', 'z'],
-  [' zz', undefined],
+  ['a \\u00zz', 'zz'],
+  ['a \\u00z', 'z'],
+  ['a zz', undefined],
 ])('a service sees the beginning of an escape that breaks, and cannot mask it: %j', async (masked, released) => {
   const text = new SequencedText('a', undefined)
   const { guard, asked, contents } = service()
@@ -322,6 +343,6 @@ test.each<[contents: string, released: string | undefined]>([
   const piece = push('zz')
   block.end()
   await asked[1]!({ kind: 'mask', contents: [masked] })
-  expect(contents).toEqual(['a', ' \\u00zz'])
+  expect(contents).toEqual(['a', 'a \\u00zz'])
   expect([piece.released, refused.length]).toEqual([released, released === undefined ? 1 : 0])
 })

@@ -81,7 +81,8 @@ export class GuardedBlock implements TextOutput<StreamPiece>, WorkQueue {
     if (kind.text !== undefined) kind.text.block = this
     const { repeats } = options
     this.#repeated = begun === undefined ? repeats && new RepeatedText(repeats) : begun.#repeated
-    if (begun === undefined || begun.isOver) this.#begin(begun)
+    if (begun !== undefined) kind.text?.reopen()
+    if (begun === undefined || begun.isOver) this.#begin()
     else this.#waitFor(begun)
   }
 
@@ -90,7 +91,7 @@ export class GuardedBlock implements TextOutput<StreamPiece>, WorkQueue {
     this.#early = early
     begun.#next = () => {
       this.#early = undefined
-      this.#begin(begun)
+      this.#begin()
       for (const piece of early) {
         const rest = this.#check(piece)
         if (rest !== undefined) this.#options.later(rest)
@@ -99,12 +100,12 @@ export class GuardedBlock implements TextOutput<StreamPiece>, WorkQueue {
     }
   }
 
-  #begin(begun: GuardedBlock | undefined): void {
-    this.#first = this.#connect(begun)
+  #begin(): void {
+    this.#first = this.#connect()
   }
 
   /** Long texts go through the guards in parts. Only a service that masks sees them whole: its mask replaces a part of a whole text. Of arguments, it sees the strings. */
-  #connect(begun: GuardedBlock | undefined): TextStage<StreamPiece> {
+  #connect(): TextStage<StreamPiece> {
     const { guards } = this.#options
     let out: TextOutput<StreamPiece> = this
     for (let end = guards.length; end > 0; ) {
@@ -112,7 +113,7 @@ export class GuardedBlock implements TextOutput<StreamPiece>, WorkQueue {
       const isMask = masksByService(guards[start]!)
       while (!isMask && start > 0 && !masksByService(guards[start - 1]!)) start--
       const within = guards.slice(start, end)
-      const build = (inner: TextOutput<StreamPiece>) => this.#stages(within, inner, begun)
+      const build = (inner: TextOutput<StreamPiece>) => this.#stages(within, inner)
       const isWhole = isMask && !this.#isArguments
       out = isWhole ? build(out) : new PartedStage(out, build, start === 0 ? this : this.#options)
       end = start
@@ -169,7 +170,7 @@ export class GuardedBlock implements TextOutput<StreamPiece>, WorkQueue {
 
   /** The end of what has left; empty as long as a part of it is held. */
   get tail(): string {
-    return this.#isOver && !this.isJson ? this.#tail.slice(-TAIL_LENGTH) : ''
+    return this.#isOver ? this.#tail.slice(-TAIL_LENGTH) : ''
   }
 
   /** Nobody knows whether a text repeats it. */
@@ -265,16 +266,12 @@ export class GuardedBlock implements TextOutput<StreamPiece>, WorkQueue {
     return this.#kind.form === 'arguments' || this.#kind.form === 'input'
   }
 
-  #stages(
-    guards: readonly Guard[],
-    out: TextOutput<StreamPiece>,
-    begun: GuardedBlock | undefined,
-  ): TextStage<StreamPiece> {
+  #stages(guards: readonly Guard[], out: TextOutput<StreamPiece>): TextStage<StreamPiece> {
     const [guard] = guards
     if (guard === undefined) return out
-    if (guard.kind === 'regex') return this.#regexStage(guard, this.#stages(guards.slice(1), out, begun))
+    if (guard.kind === 'regex') return this.#regexStage(guard, this.#stages(guards.slice(1), out))
     const together = askedTogether(guards)
-    return this.#serviceStage(together, this.#stages(guards.slice(together.length), out, begun), begun)
+    return this.#serviceStage(together, this.#stages(guards.slice(together.length), out))
   }
 
   #regexStage(guard: RegexGuard, out: TextOutput<StreamPiece>): TextStage<StreamPiece> {
@@ -289,20 +286,21 @@ export class GuardedBlock implements TextOutput<StreamPiece>, WorkQueue {
     return stage
   }
 
-  #serviceStage(
-    guards: readonly ServiceGuard[],
-    out: TextOutput<StreamPiece>,
-    begun: GuardedBlock | undefined,
-  ): TextStage<StreamPiece> {
-    const { isFixed } = this.#kind
+  #serviceStage(guards: readonly ServiceGuard[], out: TextOutput<StreamPiece>): TextStage<StreamPiece> {
+    const [first] = guards as readonly [ServiceGuard]
+    const { isFixed, text } = this.#kind
     if (this.#isArguments) {
-      return this.#argumentsStage(guards[0]!, out, (checked) => {
-        const checks = new ServiceChecks(checked, { ...this.#asking(guards, begun), isFixed })
+      return this.#argumentsStage(first, out, (checked, before) => {
+        const begun = before instanceof ServiceChecks ? before : undefined
+        const checks = new ServiceChecks(checked, { ...this.#asking(guards), isFixed }, begun)
         this.#services = [...this.#services, checks.stage]
         return checks
       })
     }
-    const stage = new ServiceStage(out, { ...this.#asking(guards, begun), canChange: () => !isFixed })
+    const before = text?.stages.get(first)
+    const begun = before instanceof ServiceStage ? before : undefined
+    const stage = new ServiceStage(out, { ...this.#asking(guards), canChange: () => !isFixed }, begun)
+    text?.stages.set(first, stage as ServiceStage<unknown>)
     this.#services = [...this.#services, stage]
     return stage
   }
@@ -329,11 +327,10 @@ export class GuardedBlock implements TextOutput<StreamPiece>, WorkQueue {
     return { guard, isFixed: this.#kind.isFixed, stream: this.#options }
   }
 
-  #asking(guards: readonly ServiceGuard[], begun: GuardedBlock | undefined) {
+  #asking(guards: readonly ServiceGuard[]) {
     const { refuse, exchange, signal } = this.#options
     const { text } = this.#kind
-    const begunTail = begun?.tail
-    const before = () => begunTail ?? text?.tailBefore ?? ''
+    const before = () => text?.tailBefore ?? ''
     const services = this.#services
     const progressed = () => {
       // What one service has let pass has waited for its pause already.

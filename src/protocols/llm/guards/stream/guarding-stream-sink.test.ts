@@ -639,6 +639,24 @@ test('a stream for which no memory is left ends', () => {
   })
 })
 
+test.each<[what: string, order: 'service first' | 'pattern first', pattern: string, isEnded: boolean]>([
+  ['what the end decides about the beginning of the text ends the stream', 'service first', '"[^-]*-|\\Ba+', true],
+  ['what its first end decides does not', 'pattern first', '"[^-]*-|\\Ba$', false],
+])(
+  'a choice ends while its last text waits for the verdict on its beginning: %s',
+  async (_, order, pattern, isEnded) => {
+    const { guard, asked } = service()
+    const regex = { ...SECRET, rules: compileRules({ matches: [pattern] }, () => {}) }
+    const { sink, out, send } = sinkWith(order === 'service first' ? [guard, regex] : [regex, guard])
+    send(chunk({ refusal: 'a' }, 'stop') + chunk({ refusal: 'b' }) + chunk({ content: '"b' }, 'stop'))
+    sink.end()
+    // The last text is asked about when its beginning has passed.
+    for (let index = 0; index < 3; index++) await asked[index]!({ kind: 'pass' })
+    expect(out.ended).toBe(1)
+    expect(out.text.includes('guardrail_intervention')).toBe(isEnded)
+  },
+)
+
 test('64 texts that have ended are remembered, and what goes on with an earlier one ends the stream', () => {
   const text = (name: string, value: string) => chunk({ [name]: value }, 'stop')
   const names = Array.from({ length: 63 }, (_, index) => `n${index}`)

@@ -3,6 +3,7 @@ import { type AnswerFormat, compareTexts, type TextOwner } from '../../texts/rea
 import type { Guard, RegexGuard } from '../guard.ts'
 import type { ArgumentsStage } from '../stages/arguments-stage.ts'
 import { RegexStage, type StageBefore, type StageNeighbours } from '../stages/regex-stage.ts'
+import type { ServiceStage } from '../stages/service-stage.ts'
 
 /** More texts before the last one of a sequence are forgotten: no text comes before them. */
 const MAX_TEXTS = 16
@@ -32,7 +33,7 @@ export class SequencedText implements StageNeighbours {
   /** Undefined: it is read alone. */
   readonly owner: TextOwner | undefined
   /** Those of its guards. */
-  readonly stages = new Map<Guard, RegexStage<unknown> | ArgumentsStage<unknown>>()
+  readonly stages = new Map<Guard, RegexStage<unknown> | ArgumentsStage<unknown> | ServiceStage<unknown>>()
   /** Empty as long as it is the only text. */
   links: readonly Link[] = []
   isEntered = false
@@ -69,6 +70,11 @@ export class SequencedText implements StageNeighbours {
   after(guard: RegexGuard): readonly RegexStage<unknown>[] {
     const texts = new Set(this.links.map(({ after }) => after?.text))
     return Array.from(texts, (text) => text?.stageOf(guard)).filter((stage) => stage !== undefined)
+  }
+
+  /** More of the text comes after it seemed to be over. */
+  reopen(): void {
+    for (const stage of this.stages.values()) if (stage instanceof RegexStage) stage.reopen()
   }
 
   stageOf(guard: RegexGuard): RegexStage<unknown> | undefined {
