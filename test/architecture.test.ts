@@ -25,6 +25,7 @@ import {
   protocolImports,
   type Rule,
   reservedFolders,
+  roomNames,
   schemaImports,
   sealedFolders,
   testSupport,
@@ -43,6 +44,7 @@ const { dependencies, scripts } = JSON.parse(readFileSync(join(ROOT, 'package.js
 const rules: readonly (readonly [name: string, rule: Rule, remedy: string])[] = [
   ['every folder of src/ is a known room', unknownRooms, 'give it a level in test/architecture/rules.ts'],
   ['rooms import downward only', upwardImports, 'move the code down, or pass it as a function'],
+  ['imports from other rooms name the room', roomNames, 'write #room/file.ts'],
   ['there are no import cycles, not even of types', cycles, 'move the shared code to a separate file'],
   [
     'policies and protocols do not import each other',

@@ -35,6 +35,16 @@ export const upwardImports: Rule = (files) =>
     return `imports ${to}: ${target} is not below ${room}`
   })
 
+/** Files of other rooms are named by their room. */
+export const roomNames: Rule = (files) =>
+  files.flatMap(({ path, room, imports }) =>
+    imports.flatMap(({ specifier, line }) => {
+      const to = posix.join(posix.dirname(path), specifier)
+      if (!specifier.startsWith('..') || to.startsWith('..') || roomOf(to) === room) return []
+      return `${path}:${line} imports ${specifier}: its name is #${to}`
+    }),
+  )
+
 export const cycles: Rule = (files) => findCycles(graphOf(files)).map((group) => group.join(' <-> '))
 
 export const sealedFolders: Rule = (files) =>

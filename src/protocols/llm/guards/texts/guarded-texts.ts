@@ -1,5 +1,5 @@
 import { Pace, type Steps } from '#base/in-slices.ts'
-import { utf8Length } from '../../../../base/utf8-length.ts'
+import { utf8Length } from '#base/utf8-length.ts'
 import { decodeLongString, decodeString, PIECE_BYTES, replaceByString } from '../../json/json-pieces.ts'
 import { decodeText } from '../../json/native.ts'
 import { encode, type Splice, spliceInSteps } from '../../json/splice.ts'
