@@ -86,6 +86,7 @@ test('a copy finds what its original would have found, and each goes on by itsel
 test.each<[what: string, one: string, other: string, agrees: boolean]>([
   ['both behind text without a match', 'xx', 'x', true],
   ['the other one at the beginning, where no space is before a candidate', 'x', '', false],
+  ['the first one at the beginning', '', 'x', false],
   ['only the first one with a candidate', 'xa', 'x', false],
   ['only the first one in a match', ' abc', 'xabc', false],
   ['only the other one in a match', 'xabc', ' abc', false],

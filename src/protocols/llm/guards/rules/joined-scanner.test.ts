@@ -117,3 +117,13 @@ test('text that is skipped is settled', () => {
   scanner.skip('abc')
   expect(scanner.settled).toBe(3)
 })
+
+test('a copy of a search that would change text that has left would, too', () => {
+  const found = [begins(0, 2)]
+  const scanner = new JoinedScanner({
+    alone: chainOf(0, [], [{ settled: 1 }]),
+    joined: [chainOf(1, [], [{ settled: 2, found }])],
+  })
+  scanner.push('')
+  expect([scanner.overran, scanner.fork().overran]).toEqual([true, true])
+})

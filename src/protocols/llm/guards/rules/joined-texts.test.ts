@@ -102,10 +102,17 @@ test.each<[what: string, matches: string[], texts: string[], masked: string[] | 
   ['a match across three texts', ['abc'], ['a', 'b', 'c'], undefined],
   ['a match across, over an empty text', ['abc'], ['a', '', 'bc'], undefined],
   ['a match that grows', ['a+'], ['xa', 'aa', 'a.'], ['x<masked>', '<masked>', '<masked>.']],
+  ['a match that the end of its text makes longer', ['a(?:bc|b$)*'], ['abcb', 'c.'], ['<masked>', '<masked>.']],
   ['the end of all texts', ['ba$'], ['b', 'a'], undefined],
   ['not the end of all texts', ['ba$'], ['b', 'a', '.'], ['b', 'a', '.']],
   ['what an earlier rule has left', ['b', 'a<masked>c'], ['ab', 'c'], undefined],
   ['what an earlier rule has masked', ['b', 'abc'], ['ab', 'c'], ['a<masked>', 'c']],
+  [
+    'text that one rule lets pass while a match of another one is open',
+    ['\\bfox', 'q[^z]*z'],
+    ['q ', 'efox'],
+    ['q ', 'efox'],
+  ],
   ['matches from the beginning of the first text on', ['aa'], ['aaa', 'aa'], undefined],
   [
     'matches within a text that is open for too long',

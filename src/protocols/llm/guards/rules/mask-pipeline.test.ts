@@ -180,12 +180,20 @@ test('a match over several pieces leaves its placeholder where it begins', () =>
   ])
 })
 
-test('a match that is too long to hold is told', () => {
-  const pipeline = new MaskPipeline(compileRules({ matches: ['BEGIN.*END', 'x'] }, () => {}))
-  pipeline.push(0, `BEGIN ${'-'.repeat(300)}`)
-  expect(pipeline.overran).toBe(false)
-  pipeline.push(1, 'END.')
-  expect(pipeline.overran).toBe(true)
+test.each<[heldBytes: number | undefined, overran: boolean]>([
+  [undefined, true],
+  [600, false],
+])('a match that is too long to hold is told, also by copies: %s bytes may be held', (heldBytes, overran) => {
+  const pipeline = new MaskPipeline(
+    compileRules({ matches: ['BEGIN.*END', 'x'] }, () => {}),
+    { heldBytes },
+  )
+  for (const each of [pipeline.fork(), pipeline]) {
+    each.push(0, `BEGIN ${'-'.repeat(300)}`)
+    expect(each.overran).toBe(false)
+    each.push(1, 'END.')
+    expect([each.overran, each.fork().overran]).toEqual([overran, overran])
+  }
 })
 
 test('the last 256 characters of a match that is too long to hold do not leave', () => {
@@ -268,7 +276,7 @@ test('what waits in one rule is searched by the next one from its own beginning'
 test.each([
   ['nothing is open at its end', 'ac', true, 0],
   ['a match is open at its end', 'a', true, 1],
-  ['nothing may follow', 'a', false, 0],
+  ['nothing may follow', 'a', undefined, 0],
 ])('a search is copied at the end of a text if needed: %s', (_, text, keepsChains, copies) => {
   const fork = vi.spyOn(PatternScanner.prototype, 'fork')
   onTestFinished(() => fork.mockRestore())
@@ -286,7 +294,7 @@ test('a pipeline tells which rules have matched, and which of them otherwise tha
     pipeline.push(0, text)
     return pipeline
   }
-  const open = after('abc. 12')
+  const open = after('abc. 1')
   const ended = open.fork()
   ended.finish()
   const labels = [open, ended, after('')].map(({ matched }) => matched.map(({ label }) => label))

@@ -30,7 +30,7 @@ export class MaskPipeline {
   readonly #heldBytes: number | undefined
   /** Made when a text first needs them: most texts are short, and begin no match of most rules. */
   #stages: (MaskStage | undefined)[]
-  /** The end of the text that has passed the stages that are not made yet. */
+  /** The end of the text that has passed the stages that are not made yet. Behind other texts, those of rules to which it matters are made at once. */
   #passed = ''
   readonly #quiet: QuietBeginning
   readonly #waiting: { readonly tag: number | undefined; readonly text: string }[] = []
@@ -42,10 +42,7 @@ export class MaskPipeline {
   constructor(rules: readonly TextRule[], options: PipelineOptions = {}) {
     this.#rules = rules
     this.#heldBytes = options.heldBytes
-    const stages = rules.map((rule, at) => stageBehind(rule, at, options))
-    // Those that are not made yet have let the same text pass.
-    const isMade = stages.some((stage) => stage !== undefined)
-    this.#stages = isMade ? stages.map((stage, at) => stage ?? this.#stageOf(at)) : stages
+    this.#stages = rules.map((rule, at) => stageBehind(rule, at, options))
     this.#quiet = quietBeginningOf(rules)
   }
 
@@ -118,12 +115,7 @@ export class MaskPipeline {
 
   /** Texts before this one may still decide what is masked. */
   get isJoined(): boolean {
-    return this.joinedBy !== undefined
-  }
-
-  /** The first rule for which they may. */
-  get joinedBy(): TextRule | undefined {
-    return this.#rules.find((_, at) => this.#stages[at]?.isJoined)
+    return this.#stages.some((stage) => stage?.isJoined)
   }
 
   /**
@@ -181,11 +173,6 @@ export class MaskPipeline {
     const done = this.#done
     if (done.length > 0) this.#done = []
     return done
-  }
-
-  /** The masked beginning of the next piece, as far as it is settled. */
-  get begun(): string {
-    return this.#current
   }
 
   /** @param from the first stage */
@@ -288,7 +275,7 @@ class MaskStage {
   /** Where the pieces end that have not left. */
   readonly #ends: number[] = []
   #out: Part[] = []
-  /** Output of the piece that has not ended: joined at once, because strings that are only added to each other are slow to write. */
+  /** Output that is not sent yet: joined at once, because strings that are only added to each other are slow to write. */
   #current: string[] = []
   /** What was masked last. */
   #masked: ScannedMatch[] = []
@@ -317,8 +304,7 @@ class MaskStage {
 
   /** How the rule goes on behind the text. */
   chain(behind: number): RuleChain {
-    const make = this.#makeChains ?? this.#chainsBehind(this.#length)
-    this.#chains ??= make(this.#masked)
+    this.#chains ??= (this.#makeChains ?? this.#chainsBehind(this.#length))(this.#masked)
     return this.#chains[behind + 1] ?? this.#chains[0]!
   }
 
@@ -339,7 +325,6 @@ class MaskStage {
     fork.#length = this.#length
     fork.#leftEnd = this.#leftEnd
     fork.#ends.push(...this.#ends)
-    fork.#current = [...this.#current]
     fork.#masked = [...this.#masked]
     fork.#maskedLength = this.#maskedLength
     return fork
@@ -351,7 +336,6 @@ class MaskStage {
     return (
       this.#at === other.#at + shift &&
       this.#text === other.#text &&
-      this.#current.join('') === other.#current.join('') &&
       this.#ends.length === other.#ends.length &&
       this.#ends.every((end, at) => end === other.#ends[at]! + shift) &&
       this.#alone.agreesWith(other.#alone, shift)
@@ -449,14 +433,13 @@ class MaskStage {
     if (this.#scanner !== this.#joined) this.#joined = undefined
   }
 
-  /** Forgets what ends before all that is not settled, as long as the text goes on. */
+  /** As long as the text goes on, what is not settled may continue the last match, but none before it. */
   #note(match: ScannedMatch, isFinished: boolean): void {
     const masked = this.#masked
     const last = masked.at(-1)
     if (match.continues && last !== undefined) masked[masked.length - 1] = { ...last, end: match.end }
-    else masked.push(match)
-    const { settled } = this.#scanner
-    while (!isFinished && masked.length > 1 && masked[0]!.end < settled) masked.shift()
+    else if (isFinished) masked.push(match)
+    else this.#masked = [match]
   }
 
   #keep(from: number, to: number): void {

@@ -38,8 +38,8 @@ function stageWith({ matches = ['secret-[0-9]+'], isFixed = false, before = '' }
   return { stage, released, labels, outcome }
 }
 
-test('each delta leaves with its tag', () => {
-  const { stage, released } = stageWith()
+test('each delta leaves with its tag, and masks are noted', () => {
+  const { stage, released, outcome } = stageWith()
   stage.text(3, 'a secret')
   stage.text(5, '-1 b')
   stage.text(7, '')
@@ -49,15 +49,17 @@ test('each delta leaves with its tag', () => {
     [5, ' b'],
     [7, ''],
   ])
+  expect(outcome().verdicts).toEqual(['Mask', 'Mask'])
 })
 
 test('nothing leaves after a rejection, and it has no end', () => {
-  const { stage, outcome } = stageWith({ isFixed: true })
+  const { stage, labels, outcome } = stageWith({ isFixed: true })
   stage.text(1, 'secret-1 ')
   stage.text(2, 'more ')
   stage.text(3, 'secret-2 ')
   stage.finish()
   expect(outcome()).toEqual({ released: [], refused: 1, finished: 0, verdicts: ['Reject'] })
+  expect(labels).toEqual(['matches[0]'])
 })
 
 test('a rejection at the end is the end', () => {
@@ -90,10 +92,13 @@ test.each<[before: string, texts: string[], released: string[], refused: number]
   expect(outcome()).toMatchObject({ released, refused })
 })
 
-test('the rule whose match has begun to leave is told, not another one that matches', () => {
-  const { stage, labels } = stageWith({ matches: ['x', 'secret-[0-9]+'], before: 'a sec' })
+test.each([
+  [['x', 'secret-[0-9]+'], 'matches[1]'],
+  [['secret-[0-9]+', '<masked> x'], 'matches[0]'],
+])('the first rule whose match has begun to leave is told, not another one that matches: %j', (matches, label) => {
+  const { stage, labels } = stageWith({ matches, before: 'a sec' })
   stage.text(1, 'ret-1 x ')
-  expect(labels).toEqual(['matches[1]'])
+  expect(labels).toEqual([label])
 })
 
 test('a match of a pattern with a longest match is held in full', () => {
@@ -104,11 +109,14 @@ test('a match of a pattern with a longest match is held in full', () => {
   expect(outcome()).toMatchObject({ released: ['<masked>', '.'], refused: 0 })
 })
 
-test('so is the rule whose match is at the end of what has left unchecked', () => {
-  const { stage, labels } = stageWith({ matches: ['x', 'tru$|true'] })
+test.each([
+  [['x', 'tru$|true'], 'e x ', 'matches[1]'],
+  [['true', 'x'], 'e ', 'matches[0]'],
+])('so is the rule whose match is in what has left unchecked: %j', (matches, text, label) => {
+  const { stage, labels } = stageWith({ matches })
   stage.beginWith('tru')
-  stage.text(1, 'e x ')
-  expect(labels).toEqual(['matches[1]'])
+  stage.text(1, text)
+  expect(labels).toEqual([label])
 })
 
 /** Texts of one answer that are read together, in the order of their numbers. */
@@ -228,6 +236,25 @@ test.each([false, true])(
   },
 )
 
+test('a text is refused by the rule that masks more than when it left', () => {
+  const { begin, labels } = answerWith('x', '\\Bbc')
+  const [first, last] = [begin(0), begin(1)]
+  last.stage.text(0, 'bc x ')
+  first.stage.text(0, 'a')
+  last.stage.text(1, 'more')
+  expect(labels).toEqual(['Mask matches[0]', 'Reject matches[1]'])
+})
+
+test('a text of which as much would be masked, but as one match instead of two, is refused', () => {
+  const { begin, refused, labels } = answerWith('a$|ab|c$|cbd|defg')
+  const [first, last] = [begin(0), begin(1)]
+  first.stage.text(0, 'a')
+  last.stage.text(0, 'bdefg ')
+  first.stage.text(1, 'c')
+  last.stage.text(1, 'more')
+  expect([last.released, refused.length, labels]).toEqual([['<masked><masked> '], 1, ['Mask matches[0]']])
+})
+
 test('a piece is checked with all of the texts before it that has come', () => {
   const { begin, refused } = answerWith('abc')
   const [first, second, last] = [begin(0), begin(1), begin(2)]
@@ -293,6 +320,17 @@ test.each([false, true])('the end of all texts decides about a match, before tha
   expect(refused).toEqual([])
   steps[1]!()
   expect(refused.length).toBe(1)
+})
+
+test('texts without characters pass, and end', () => {
+  const { begin, refused, end } = answerWith('a')
+  const texts = [begin(0), begin(1)]
+  for (const { stage } of texts) {
+    stage.text(0, '')
+    stage.finish()
+  }
+  end()
+  expect([texts.map(({ released }) => released), refused]).toEqual([[[''], ['']], []])
 })
 
 test('the end of all texts decides about a match before a text of which nothing is left', () => {
@@ -443,19 +481,17 @@ test.each([1, 600])('a match over the first end of a text of %d is found', (leng
   expect(labels).toEqual(['Reject matches[0]'])
 })
 
-test.each([1, 600])(
-  'a text of %d that goes on is refused if its first end was masked, and is no match then',
-  (length) => {
-    const { begin, refused } = answerWith('a$')
-    begin(0).stage.text(0, 'x')
-    const last = begin(1)
-    last.stage.text(0, 'a'.padStart(length, 'y'))
-    last.stage.finish()
-    expect(refused).toEqual([])
-    last.goOn().text(1, 'b')
-    expect([last.released.join(''), refused.length]).toEqual(['<masked>'.padStart(length + 7, 'y'), 1])
-  },
-)
+test.each([1, 600])('a text of %d is refused by the rule that masked its first end, if it goes on', (length) => {
+  const { begin, labels } = answerWith('b', 'a$')
+  begin(0).stage.text(0, 'x')
+  const last = begin(1)
+  last.stage.text(0, `b${'a'.padStart(length, 'y')}`)
+  last.stage.finish()
+  expect(labels).not.toContain('Reject matches[1]')
+  last.goOn().text(1, 'c')
+  const released = `<masked>${'<masked>'.padStart(length + 7, 'y')}`
+  expect([last.released.join(''), labels.at(-1)]).toEqual([released, 'Reject matches[1]'])
+})
 
 test('a match across is found behind a text that was checked again after its end', () => {
   const { begin, refused } = answerWith('ab')
@@ -532,7 +568,8 @@ test.each([
         stage.text(1, 'c')
       }
       stage.finish()
-      const found = ['one', 'two', 'three'].filter((sequence) => follow(stage, sequence, 'd') > 0)
+      // Of the last one, the text is the first.
+      const found = ['one', 'two', 'three', 'four'].filter((sequence) => follow(stage, sequence, 'd') > 0)
       expect([length, goesOn, found]).toEqual([length, goesOn, matching])
     }
   }
