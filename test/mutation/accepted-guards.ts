@@ -275,6 +275,13 @@ const SYSTEM_LINE = "const group: Group = { role: 'system', texts: [], count: 0,
 const CHANGING_LINE =
   'const changing = at === undefined ? -1 : this.#endedPipeline().chains(at).findIndex(changesAtEnd)'
 const LEAVE_LINE = 'if (this.#joined !== undefined && !isFinished) this.#leaveJoined()'
+const ALONE_CHAINS_LINE = 'const alone = behind < 0 ? undefined : this.chains(-1)'
+const SAME_CHAINS_LINE = 'const chains = alone?.every((chain, at) => chain === made[at]) ? alone : made'
+const BEHIND_LINE =
+  'return pipeline.chains(-1).map((chain) => ({ ...chain, left: [{ start: 0, end: chain.length, masked: [] }] }))'
+const CHAINS_LINE = 'this.#chains ??= (this.#makeChains ?? this.#chainsBehind(this.#length))(this.#masked)'
+const LEFT_LINE = 'if (this.#left.length < this.#head.length) this.#left.push(text)'
+const ENDED_LINE = 'this.#ended = hasNeighbours || mayGoOn ? this.#pipeline.fork() : this.#pipeline'
 const JOINED_LINE = 'if (joined.length > 0) this.#pipeline = this.#pipelineBehind(joined)'
 const LONG_LINE =
   'const text = place.end - place.start > PIECE_BYTES ? yield* decodeLong(bytes, place) : decodePlace(bytes, place)'
@@ -421,6 +428,7 @@ export const ACCEPTED_GUARDS: readonly Accepted[] = [
   ...entriesOf('stages/regex-stage', 'never used: the stage keeps the tags itself', [
     ['this.#pipeline.push(0, text)', '0', '(0 + 1)'],
     ['for (const text of this.#head) pipeline.push(0, text)', '0', '(0 + 1)'],
+    ['alone.push(0, text)', '0', '(0 + 1)'],
   ]),
   ...entriesOf('stages/regex-stage', 'the same program: each negative number is that of no text before', [
     ['return this.#endedPipeline().chains(this.#behind.get(sequence) ?? -1)', '1', '(1 + 1)'],
@@ -442,6 +450,16 @@ export const ACCEPTED_GUARDS: readonly Accepted[] = [
   ]),
   ...entriesOf('stages/regex-stage', 'only memory: the piece that makes the text long is kept', [
     ['if (!this.#isLong) this.#head.push(text)', '!this.#isLong', 'true'],
+  ]),
+  ...entriesOf('stages/regex-stage', 'only memory: what is kept of a text that is long or read alone is not read', [
+    ['this.#isLong = options.neighbours === undefined', 'this.#isLong = options.neighbours === undefined', ';'],
+    ['if (!this.#isLong) this.#keepHead(text)', '!this.#isLong', 'true'],
+    [LEFT_LINE, 'this.#left.length < this.#head.length', 'true'],
+    [LEFT_LINE, '<', '<='],
+  ]),
+  ...entriesOf('stages/regex-stage', 'only speed: a search is copied although its text does not go on', [
+    ['#endedPipeline(mayGoOn = false): MaskPipeline {', 'false', 'true'],
+    [ENDED_LINE, 'hasNeighbours || mayGoOn', 'true'],
   ]),
   ...entriesOf('texts/text-groups', 'only speed: groups that leave out nothing are made, and not used', [
     ['const lasting = runs.every(({ lasts }) => lasts)', 'runs.every(({ lasts }) => lasts)', 'false'],
@@ -502,6 +520,7 @@ export const ACCEPTED_GUARDS: readonly Accepted[] = [
   ...entriesOf('stages/regex-stage', 'only speed: a search that does not differ is made, or made again', [
     ['if (isChanged) for (const stage of this.#after) stage.catchUp()', 'isChanged', 'true'],
     ['if (this.#ended === undefined) {', 'this.#ended === undefined', 'true'],
+    ['if (!found.includes(chains)) found.push(chains)', '!found.includes(chains)', 'true'],
     [JOINED_LINE, 'joined.length > 0', 'true'],
     [JOINED_LINE, '>', '>='],
   ]),
@@ -576,7 +595,51 @@ export const ACCEPTED_GUARDS: readonly Accepted[] = [
     [LEAVE_LINE, '!==', '==='],
     [LEAVE_LINE, '!isFinished', 'isFinished'],
     [LEAVE_LINE, 'this.#leaveJoined()', ';'],
+    ['this.#scanner = this.#alone', 'this.#scanner = this.#alone', ';'],
+    ['if (this.#scanner !== this.#joined) this.#joined = undefined', 'this.#scanner !== this.#joined', 'false'],
+    ['if (this.#scanner !== this.#joined) this.#joined = undefined', 'this.#joined = undefined', ';'],
+    [
+      'if (JoinedScanner.isNeedless(alone, behind)) return undefined',
+      'JoinedScanner.isNeedless(alone, behind)',
+      'false',
+    ],
   ]),
+  ...entriesOf('rules/mask-pipeline', 'only speed: the same search behind two sequences is made twice', [
+    [ALONE_CHAINS_LINE, 'behind < 0', 'true'],
+    [ALONE_CHAINS_LINE, '<', '<='],
+    [ALONE_CHAINS_LINE, '0', '(0 + 1)'],
+    [ALONE_CHAINS_LINE, '1', '(1 + 1)'],
+    [SAME_CHAINS_LINE, 'alone?.every((chain, at) => chain === made[at])', 'false'],
+    [SAME_CHAINS_LINE, 'chain === made[at]', 'undefined'],
+    ['this.#chains[behind + 1] = chains', 'this.#chains[behind + 1] = chains', ';'],
+    [CHAINS_LINE, '??=', '='],
+  ]),
+  ...entriesOf('rules/mask-pipeline', 'only memory: matches before the last one are kept', [
+    ['else if (isFinished) masked.push(match)', 'isFinished', 'true'],
+  ]),
+  ...entriesOf('rules/mask-pipeline', 'only speed: no match is found in a text that is settled', [
+    ['const isSettled = fork.settled >= length', '>=', '>'],
+    [
+      'return [{ scanner: fork, length, left: isSettled ? [] : [{ start: 0, end: length, masked }] }]',
+      'isSettled',
+      'false',
+    ],
+  ]),
+  ...entriesOf('rules/mask-pipeline', 'the same program: each negative number is that of no text before', [
+    [BEHIND_LINE, '1', '(1 + 1)'],
+  ]),
+  ...entriesOf(
+    'rules/mask-pipeline',
+    'never used: only the end of a text needs it, and the tag of its piece is not read',
+    [
+      [
+        '#process(parts: readonly Part[], isFinished: boolean, from: number, keepsChains = false): void {',
+        'false',
+        'true',
+      ],
+      ['pipeline.push(0, text)', '0', '(0 + 1)'],
+    ],
+  ),
   ...entriesOf('rules/mask-pipeline', 'the same program: an end that waits has text before it that waits', [
     ['if (this.#ends.length > 0 || this.#at < this.#length || !scanner.isIdle) return false', '0', '(0 + 1)'],
     ['while (ends.length > 0 && ends[0]! <= to) {', '>', '>='],
