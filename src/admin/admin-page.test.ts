@@ -279,6 +279,17 @@ test('a decision names what an MCP client asked', () => {
   expect(shown).toContain('tools/call search at weather<br>')
 })
 
+test('a decision counts attempts, and calls to the targets of an MCP message', () => {
+  const attempt = { endpoint: 'e:1', section: '', status: 200, sentMs: 1, failure: undefined }
+  const attempts = [attempt, attempt]
+  const mcp = { method: 'tools/list', target: '', resourceType: undefined, item: '' } as const
+  const session = { sessionId: undefined, sessionDigest: 'abc', errorCode: undefined, errorMessage: undefined }
+  const shown = (values: DecisionValues) => page({ decisions: { records: records(values) } })
+  expect(shown({ attempts })).toContain('2 attempts<br>')
+  expect(shown({ attempts: [attempt] })).not.toContain('attempt')
+  expect(shown({ attempts, mcp: { ...mcp, ...session } })).toContain('2 calls to targets<br>')
+})
+
 test('a decision has its time line, as text and as a bar', () => {
   const body = page({
     decisions: {

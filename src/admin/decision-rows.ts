@@ -27,7 +27,7 @@ function answerCell(status: number, code: string, detail: string): Html {
 }
 
 function placeCell(record: DecisionRecord): Html {
-  const { gateway, listener, route, rule, backend, endpoint, section, worker, attempts } = record
+  const { gateway, listener, route, rule, backend, endpoint, section, worker } = record
   const listenerName = [gateway, listener].filter((name) => name !== '').join('/')
   const lines = [
     listenerName,
@@ -36,9 +36,15 @@ function placeCell(record: DecisionRecord): Html {
     modelText(record),
     mcpText(record),
     guardText(record),
-    attempts.length > 1 ? `${attempts.length} attempts` : '',
+    attemptsText(record),
   ].filter((line) => line !== '')
   return html`${lines.map((line) => html`${line}<br>`)}<span class="quiet">worker ${worker}</span>`
+}
+
+/** Of an MCP message, the attempts are calls to its targets. */
+function attemptsText({ attempts: { length }, mcp }: DecisionRecord): string {
+  if (length <= 1) return ''
+  return mcp === undefined ? `${length} attempts` : `${length} calls to targets`
 }
 
 /** When the request was received, sent to the backend, answered by it, and ended; as text, and as a bar in which the backend is darker. */
