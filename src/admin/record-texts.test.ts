@@ -22,9 +22,9 @@ const checks: readonly (readonly [text: string, checks: readonly Partial<GuardCh
   ['', []],
   ['1 guard check allowed', [{}]],
   ['2 guard checks allowed', [{}, { index: 1 }]],
-  ['request guard 0 regex Mask Ssn', [{ verdict: 'Mask', rule: 'Ssn' }]],
+  ['promptGuard.request[0] regex Mask Ssn', [{ verdict: 'Mask', rule: 'Ssn' }]],
   [
-    'response guard 2 webhook Reject, 1 guard check allowed',
+    'promptGuard.response[2] webhook Reject, 1 guard check allowed',
     [{}, { phase: 'response', index: 2, kind: 'webhook', verdict: 'Reject' }],
   ],
 ]

@@ -1,3 +1,4 @@
+import { guardName } from '#exchange/guard-name.ts'
 import type { DecisionRecord } from '#observe/decision-ring.ts'
 
 // What a decision record says, in one line for people; '' if it says nothing about it.
@@ -24,8 +25,10 @@ export function mcpText({ mcp }: Pick<DecisionRecord, 'mcp'>): string {
 export function guardText({ guardChecks }: Pick<DecisionRecord, 'guardChecks'>): string {
   const found = guardChecks.filter(({ verdict }) => verdict !== 'Allow')
   const allowed = guardChecks.length - found.length
-  const parts = found.map(({ phase, index, kind, verdict, rule, detail }) =>
-    [`${phase} guard ${index}`, kind, verdict, rule, detail].filter((part) => part !== undefined).join(' '),
+  const parts = found.map((check) =>
+    [guardName(check), check.kind, check.verdict, check.rule, check.detail]
+      .filter((part) => part !== undefined)
+      .join(' '),
   )
   if (allowed > 0) parts.push(`${allowed} ${allowed === 1 ? 'guard check' : 'guard checks'} allowed`)
   return parts.join(', ')

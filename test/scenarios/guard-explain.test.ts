@@ -65,12 +65,12 @@ test('explain shows which strings the guards see, and what each guard finds', as
   expect(text).toContain(
     '      unchecked user: Metadata for the records of the provider, which the model does not read.\n',
   )
-  expect(text).toContain('promptGuard            proceed: request guard 0, regex, masks by Email\n')
-  expect(text).toContain('promptGuard            proceed: request guard 1, regex, finds nothing\n')
+  expect(text).toContain('promptGuard            proceed: promptGuard.request[0], regex, masks by Email\n')
+  expect(text).toContain('promptGuard            proceed: promptGuard.request[1], regex, finds nothing\n')
   expect(text).toContain(
     'promptGuard            proceed: webhook default/judge would be asked about 2 texts of the request, 27 characters; without --call, it counts as letting them pass\n',
   )
-  expect(text).toContain('          response guard 0, regex, masks Ssn\n')
+  expect(text).toContain('          promptGuard.response[0], regex, masks Ssn\n')
   // What the provider would get.
   expect(text).toContain('"content":"write to <EMAIL_ADDRESS>"')
   expect(text).not.toContain('a@example.org')
@@ -79,9 +79,9 @@ test('explain shows which strings the guards see, and what each guard finds', as
 
 test('explain shows the guard that rejects', async () => {
   const text = await explain('this is forbidden')
-  expect(text).toContain('promptGuard            refuse: request guard 1, regex, rejects by matches[0]\n')
+  expect(text).toContain('promptGuard            refuse: promptGuard.request[1], regex, rejects by matches[0]\n')
   expect(text).toContain(
-    'response  403 The request was rejected due to inappropriate content (prompt-guard-rejected: request guard 1: regex matches[0])',
+    'response  403 The request was rejected due to inappropriate content (prompt-guard-rejected: promptGuard.request[1]: regex matches[0])',
   )
   expect(text).not.toContain('this is forbidden')
 })
@@ -92,11 +92,11 @@ test('explain --call asks the services', async () => {
   expect(rejected).toContain(
     'promptGuard            proceed: webhook default/judge is asked about 2 texts of the request, 8 characters\n',
   )
-  expect(rejected).toContain('promptGuard            refuse: request guard 2, webhook, rejects\n')
+  expect(rejected).toContain('promptGuard            refuse: promptGuard.request[2], webhook, rejects\n')
   expect(rejected).toContain('response  451 not here')
   judge.answer = (_, response) => answerJson(response, {}, 500)
   expect(await explain('hello', '--call')).toContain(
-    'promptGuard            refuse: request guard 2, webhook, fails (the service answered 500)\n',
+    'promptGuard            refuse: promptGuard.request[2], webhook, fails (the service answered 500)\n',
   )
 })
 

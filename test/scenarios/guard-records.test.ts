@@ -161,7 +161,7 @@ test('a rejection names its guard in both formats of the log, and in its record'
   })
   expect(await recordsOf('json', 'rejects')).toMatchObject([
     {
-      detail: 'request guard 1: regex matches[1]',
+      detail: 'promptGuard.request[1]: regex matches[1]',
       decidedBy: guardAt('rejects', 'request[1]'),
       guardChecks: [
         { phase: 'request', kind: 'regex', index: 0, verdict: 'Allow', length: CANARY.length },
@@ -170,16 +170,16 @@ test('a rejection names its guard in both formats of the log, and in its record'
     },
   ])
   const page = await (await fetch(`${gateways.json.url(15_000)}/`)).text()
-  expect(page).toContain('request guard 1 regex Reject matches[1], 1 guard check allowed')
+  expect(page).toContain('promptGuard.request[1] regex Reject matches[1], 1 guard check allowed')
 })
 
 test('a stream that a guard ends after its head names the guard', async () => {
   for (const [verdict, code, error] of [
-    ['Reject', 'prompt-guard-rejected', 'rejected by a prompt guard: response guard 1: webhook rejected'],
+    ['Reject', 'prompt-guard-rejected', 'rejected by a prompt guard: promptGuard.response[1]: webhook rejected'],
     [
       'Fail',
       'prompt-guard-failed',
-      'prompt guard failed: response guard 1: webhook default/judge: the service answered 500',
+      'prompt guard failed: promptGuard.response[1]: webhook default/judge: the service answered 500',
     ],
   ] as const) {
     judge.answer = ({ body }, response) => {

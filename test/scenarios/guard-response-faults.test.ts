@@ -130,6 +130,6 @@ for (const [name, fault] of Object.entries(FAULTS)) {
 
 test('no text of an answer is in the log', () => {
   const { stdout, stderr } = gateway.output
-  expect(stdout).toMatch(/response guard 0: webhook default\/[\w-]+: timeout/)
+  expect(stdout).toMatch(/promptGuard\.response\[0\]: webhook default\/[\w-]+: timeout/)
   for (const text of ['good good', 'late late']) expect(stdout + stderr).not.toContain(text)
 })

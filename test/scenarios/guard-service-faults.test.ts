@@ -138,7 +138,7 @@ test('the log says why, without what was guarded', async () => {
   })
   const reasons = Object.fromEntries(Object.keys(FAULTS).map((name, index) => [name, lines[index]]))
   expect(reasons).toMatchObject({
-    slow: expect.stringMatching(/request guard 0: webhook default\/[\w-]+: timeout/),
+    slow: expect.stringMatching(/promptGuard\.request\[0\]: webhook default\/[\w-]+: timeout/),
     huge: expect.stringContaining('larger than 2097152 bytes'),
     compressed: expect.stringContaining('compressed'),
     redirect: expect.stringContaining('answered 307'),

@@ -1,4 +1,5 @@
 import type { DescribedRecord } from '#admin/describe-record.ts'
+import { guardName } from '#exchange/guard-name.ts'
 
 /** Something that happened to a request. */
 export interface Moment {
@@ -27,11 +28,7 @@ export function timeLine(record: DescribedRecord): readonly Moment[] {
       text: `${policy} ${cached ? 'knew the answer of' : 'asked'} ${backend}: ${joined(verdict, answer, detail)}`,
       tookMs: cached ? undefined : tookMs,
     })),
-    ...guardChecks.map(({ phase, index, kind, verdict, rule, startMs, durationMs: tookMs, isReused, detail }) => ({
-      atMs: startMs,
-      text: `${phase} guard ${index} (${kind}): ${joined(verdict, rule, isReused ? 'as before' : undefined, detail)}`,
-      tookMs,
-    })),
+    ...guardChecks.map((check) => ({ atMs: check.startMs, text: checkText(check), tookMs: check.durationMs })),
     ...attemptMoments(record),
     { atMs: durationMs, text: status === 0 ? 'ended without a response' : `ended with ${status}` },
   ]
@@ -73,6 +70,11 @@ function attemptMoments({ attempts, endpoint, sentMs, answeredMs }: DescribedRec
     { atMs: sentMs, text: `sent to ${attempts.length} endpoints, one after the other`, tookMs },
     ...attempts.map((attempt) => ({ atMs: sentMs, text: `  ${attemptText(attempt)}` })),
   ]
+}
+
+function checkText(check: DescribedRecord['guardChecks'][number]): string {
+  const { kind, verdict, rule, isReused, detail } = check
+  return `${guardName(check)} (${kind}): ${joined(verdict, rule, isReused ? 'as before' : undefined, detail)}`
 }
 
 function attemptText({

@@ -41,8 +41,8 @@ test('explain shows the guards of the response where they apply', () => {
   const guards = { closed: false, request: [], response } as const
   expect(describeLlm('Messages', facts, guards)).toEqual([
     'llm       Messages to aws.bedrock, model m',
-    '          response guard 0, regex, masks matches[0], matches[1], Email',
-    '          response guard 1, webhook default/judge',
+    '          promptGuard.response[0], regex, masks matches[0], matches[1], Email',
+    '          promptGuard.response[1], webhook default/judge',
   ])
   expect(describeLlm('Embeddings', facts, guards)).toEqual(['llm       Embeddings to aws.bedrock, model m'])
   for (const type of ['Passthrough', 'Detect'] as const) {

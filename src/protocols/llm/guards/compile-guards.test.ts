@@ -152,7 +152,7 @@ test('a webhook that must not be asked closes the route', () => {
   expect(compileGuards(sourceOf(spec), context)).toMatchObject({
     closed: {
       decidedBy: { sources: [{ path: `${sourceOf(spec).path}.promptGuard.request[0].webhook.backendRef` }] },
-      detail: 'request guard 0 cannot run: the reference is not permitted',
+      detail: 'promptGuard.request[0] cannot run: the reference is not permitted',
     },
     request: [],
   })
@@ -175,7 +175,7 @@ test.each(['request', 'response'])('a %s guard whose service cannot be asked clo
     const at = `${path}.${phase}[1].${Object.keys(guard)[0]}`
     expect(closed).toMatchObject({ decidedBy: { field: 'ai.promptGuard', sources: [{ path: at }] } })
     expect(closed).toMatchObject({
-      detail: `${phase} guard 1 cannot run: the service cannot be asked: ${fault.detail}`,
+      detail: `promptGuard.${phase}[1] cannot run: the service cannot be asked: ${fault.detail}`,
     })
     expect([...request, ...response].map(({ kind }) => kind)).toEqual(['regex'])
     return context.problems.map(({ path: at, code, message }) => [at.slice(path.length), code, message])

@@ -2,6 +2,7 @@ import type { ConfigProblem } from '#base/config-problem.ts'
 import { compilePattern } from '#base/pattern.ts'
 import { nameWithProduct } from '#base/products.ts'
 import type { DecidedBy } from '#exchange/decided-by.ts'
+import { guardName } from '#exchange/guard-name.ts'
 import type { CompileContext, PolicySource } from '#policies/policy.ts'
 import type { BackendAiSpec } from '../policy-schema.ts'
 import type { Guard, PromptGuards } from './guard.ts'
@@ -77,8 +78,8 @@ class GuardCompiler {
 
   /** @returns nothing if the guard cannot run */
   compile(phase: GuardPhase, spec: GuardSpec, index: number): Guard[] {
-    const path = `.promptGuard.${phase}[${index}]`
-    this.#guard = `${phase} guard ${index}`
+    this.#guard = guardName({ phase, index })
+    const path = `.${this.#guard}`
     const { statusCode = DEFAULT_STATUS, message = DEFAULT_MESSAGES[phase] } = spec.response ?? {}
     const refusal = buildRefusal(statusCode, message, decidedBy(this.#source, path))
     const common = { phase, index, refusal }

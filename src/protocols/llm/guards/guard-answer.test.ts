@@ -408,7 +408,9 @@ test.each<[given: string, patterns: string[], masked: string | undefined]>([
   const body = { choices: [{ message: { tool_calls: [{ function: { name: 'f', arguments: given } }] } }] }
   const { text, refusal } = run(json(body), { guards: [guard({ matches })] })
   if (masked === REFUSED) {
-    expect(refusal?.detail).toBe('response guard 0: regex matches[0]: the match is in arguments that are no JSON')
+    expect(refusal?.detail).toBe(
+      'promptGuard.response[0]: regex matches[0]: the match is in arguments that are no JSON',
+    )
     expect(text).toBe('')
   } else expect(JSON.parse(text).choices[0].message.tool_calls[0].function.arguments).toBe(masked)
 })
@@ -420,6 +422,6 @@ test.each<[given: string, masked: string | undefined]>([
   const body = { choices: [{ message: { tool_calls: [{ function: { name: 'f', arguments: given } }] } }] }
   const { text, refusal } = run(json(body), { guards: [guard({ matches: ['secret'] })] })
   if (masked === REFUSED) {
-    expect(refusal?.detail).toBe('response guard 0: regex matches[0]: the match is in a text that cannot change')
+    expect(refusal?.detail).toBe('promptGuard.response[0]: regex matches[0]: the match is in a text that cannot change')
   } else expect(JSON.parse(text).choices[0].message.tool_calls[0].function.arguments).toBe(masked)
 })

@@ -50,8 +50,8 @@ test('explain is told each check', () => {
   noteCheck(exchange, { ...guard, kind: 'webhook' } as Guard, 0, { verdict: 'Allow', length: 10 })
   noteCheck(exchange, { ...guard, kind: 'webhook' } as Guard, 0, { verdict: 'Fail', length: 10, detail: 'timeout' })
   expect(details).toEqual([
-    'response guard 3, regex, masks by Ssn',
-    'response guard 3, regex, finds nothing',
-    'response guard 3, webhook, fails (timeout)',
+    'promptGuard.response[3], regex, masks by Ssn',
+    'promptGuard.response[3], regex, finds nothing',
+    'promptGuard.response[3], webhook, fails (timeout)',
   ])
 })

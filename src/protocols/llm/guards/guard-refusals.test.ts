@@ -37,13 +37,13 @@ test.each([
     code: 'prompt-guard-rejected',
     status,
     body,
-    detail: 'request guard 2: webhook rejected',
+    detail: 'promptGuard.request[2]: webhook rejected',
   })
 })
 
 test.each([
-  ['webhook', 'request guard 2: webhook default/judge: timeout'],
-  ['moderationEndpoint', 'request guard 2: moderationEndpoint: timeout'],
+  ['webhook', 'promptGuard.request[2]: webhook default/judge: timeout'],
+  ['moderationEndpoint', 'promptGuard.request[2]: moderationEndpoint: timeout'],
 ] as const)('a failure says which guard, and which guard server: %s', (kind, detail) => {
   expect(failGuard({ ...guard, kind }, 'timeout')).toMatchObject({ code: 'prompt-guard-failed', detail })
 })

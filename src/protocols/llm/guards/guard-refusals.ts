@@ -1,6 +1,7 @@
 import { parseJson } from '#base/parse-json.ts'
 import { backendName } from '#exchange/backend-name.ts'
 import type { DecidedBy } from '#exchange/decided-by.ts'
+import { guardName } from '#exchange/guard-name.ts'
 import { type Refusal, reject } from '#exchange/outcome.ts'
 import type { Guard } from './guard.ts'
 import type { ServiceVerdict } from './services/service.ts'
@@ -22,8 +23,8 @@ export function buildRefusal(status: number, message: string, decidedBy?: Decide
 }
 
 /** The refusal of a guard that rejects, with what it found for the operator. */
-export function refuseByGuard({ phase, index, kind, refusal }: Guard, why: string): Refusal {
-  return { ...refusal, detail: `${phase} guard ${index}: ${kind}${why}` }
+export function refuseByGuard(guard: Guard, why: string): Refusal {
+  return { ...guard.refusal, detail: `${guardName(guard)}: ${guard.kind}${why}` }
 }
 
 /** A service may bring status and body of its own; an empty body is replaced by that of the guard (decision B50). */
@@ -36,11 +37,11 @@ export function refuseByService(guard: Guard, { status, body }: Extract<ServiceV
 
 /** A guard gave no verdict, so that nothing may pass (decision B52). */
 export function failGuard(guard: Guard, detail: string): Refusal {
-  const { phase, index, kind, refusal } = guard
+  const { kind, refusal } = guard
   // Services of vendors are known by their kind.
   const server = guard.kind === 'webhook' ? ` ${backendName(guard.service.destination)}` : ''
   const { decidedBy } = refusal
-  return reject('prompt-guard-failed', { detail: `${phase} guard ${index}: ${kind}${server}: ${detail}`, decidedBy })
+  return reject('prompt-guard-failed', { detail: `${guardName(guard)}: ${kind}${server}: ${detail}`, decidedBy })
 }
 
 function isJsonObject(text: string): boolean {

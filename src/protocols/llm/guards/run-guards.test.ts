@@ -81,7 +81,7 @@ const numbered = (guards: readonly Guard[]): readonly Guard[] => guards.map((gua
 test('patterns answer at once, each on the output of the ones before', () => {
   const body = bodyWith('one two')
   expect(runGuards(numbered([regex('one'), regex('<masked> two', true)]), body.guarded)).toMatchObject({
-    detail: 'request guard 1: regex matches[0]',
+    detail: 'promptGuard.request[1]: regex matches[0]',
   })
   expect(body.contents()).toEqual(['<masked> two'])
   expect(body.exchange.guardChecks).toMatchObject([
@@ -107,7 +107,9 @@ test('the record names all rules that masked, and says why a guard that masks ha
   ])
   const named = bodyOf({ messages: [{ role: 'user', name: 'two', content: 'one' }] })
   const why = 'the match is in a text that cannot change'
-  expect(runGuards([guard], named.guarded)).toMatchObject({ detail: `request guard 0: regex matches[2]: ${why}` })
+  expect(runGuards([guard], named.guarded)).toMatchObject({
+    detail: `promptGuard.request[0]: regex matches[2]: ${why}`,
+  })
   expect(named.exchange.guardChecks).toMatchObject([
     { verdict: 'Reject', rule: 'matches[2]', placeholder: '<masked>', detail: why },
   ])
@@ -120,7 +122,7 @@ test('no guard after a rejection runs', async () => {
   expect(log).toEqual([])
   const body = bodyWith('text')
   expect(await run([service('a', REJECT), regex('text'), service('b', PASS)], body)).toMatchObject({
-    detail: 'request guard 0: webhook rejected',
+    detail: 'promptGuard.request[0]: webhook rejected',
   })
   expect(log).toEqual(['a: text', 'a reject'])
   expect(body.contents()).toEqual(['text'])
@@ -179,7 +181,7 @@ test('guards after one that masks see its mask', async () => {
 test('the first rejection in the order of the list counts, without waiting for later verdicts', async () => {
   const service = services([])
   expect(await run([service('slow', REJECT, 50), service('fast', REJECT, 1)])).toMatchObject({
-    detail: 'request guard 0: webhook rejected',
+    detail: 'promptGuard.request[0]: webhook rejected',
   })
   let known: Refusal | undefined
   void Promise.resolve(
@@ -188,7 +190,7 @@ test('the first rejection in the order of the list counts, without waiting for l
     known = refusal
   })
   await time.pass(1)
-  expect(known).toMatchObject({ detail: 'request guard 0: webhook rejected' })
+  expect(known).toMatchObject({ detail: 'promptGuard.request[0]: webhook rejected' })
 })
 
 test.each([0, 1])(
@@ -210,7 +212,7 @@ test.each([0, 1])(
     await time.pass(9)
     expect(signals.map(({ aborted }) => aborted)).toEqual(guards.map(() => false))
     await time.pass(1)
-    expect(await outcome).toMatchObject({ detail: `request guard ${before}: webhook rejected` })
+    expect(await outcome).toMatchObject({ detail: `promptGuard.request[${before}]: webhook rejected` })
     expect(signals.at(-1)!.aborted).toBe(true)
   },
 )
@@ -223,7 +225,7 @@ test.each<[verdict: ServiceVerdict, refusal: object, check: object]>([
   ],
   [
     { kind: 'failed', detail: 'it is down' },
-    { code: 'prompt-guard-failed', detail: 'request guard 0: webhook default/judge: it is down' },
+    { code: 'prompt-guard-failed', detail: 'promptGuard.request[0]: webhook default/judge: it is down' },
     { verdict: 'Fail', detail: 'it is down' },
   ],
 ])('%j ends the request', async (verdict, refusal, check) => {
@@ -240,7 +242,7 @@ test('a mask of a text that cannot change rejects', async () => {
   const guard = services([])('m', { kind: 'mask', contents: ['<N>', '<N>'] }, 1, true)
   const outcome = runGuards([guard], { exchange, texts, head: exchange.request })
   await time.pass(10)
-  expect(await outcome).toMatchObject({ detail: 'request guard 0: webhook masked a text that cannot change' })
+  expect(await outcome).toMatchObject({ detail: 'promptGuard.request[0]: webhook masked a text that cannot change' })
   expect(exchange.guardChecks).toMatchObject([
     { verdict: 'Reject', detail: 'the mask is in a text that cannot change' },
   ])
@@ -266,7 +268,7 @@ test('a pattern that takes long lets other tasks run, and the next guards see it
   const body = bodyWith('a 1', 'b 2', 'c 3', ...new Array(600).fill('x'))
   const outcome = runGuards(numbered([regex('[0-9]'), regex('c <masked>', true)]), body.guarded)
   expect(outcome).toBeInstanceOf(Promise)
-  expect(await outcome).toMatchObject({ detail: 'request guard 1: regex matches[0]' })
+  expect(await outcome).toMatchObject({ detail: 'promptGuard.request[1]: regex matches[0]' })
   expect(others).toBe(1)
   expect(body.contents().slice(0, 3)).toEqual(['a <masked>', 'b <masked>', 'c <masked>'])
 })
@@ -278,7 +280,7 @@ test('a pattern that takes long and rejects ends the run', async () => {
   const outcome = runGuards(numbered([regex('y', true), regex('a')]), body.guarded)
   expect(outcome).toBeInstanceOf(Promise)
   expect(await outcome).toMatchObject({
-    detail: 'request guard 0: regex matches[0]',
+    detail: 'promptGuard.request[0]: regex matches[0]',
   })
   expect(body.contents().slice(0, 3)).toEqual(['a 1', 'b 2', 'c 3'])
 })

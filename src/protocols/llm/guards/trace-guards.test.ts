@@ -57,11 +57,15 @@ test('explain shows about how many texts a service is asked', () => {
 })
 
 test.each<[check: Partial<GuardCheck>, verdict: string, detail: string]>([
-  [{ verdict: 'Allow' }, 'proceed', 'request guard 1, regex, finds nothing'],
-  [{ verdict: 'Mask', rule: 'Ssn' }, 'proceed', 'request guard 1, regex, masks by Ssn'],
-  [{ verdict: 'Reject', rule: 'Ssn' }, 'refuse', 'request guard 1, regex, rejects by Ssn'],
-  [{ verdict: 'Reject', kind: 'webhook' }, 'refuse', 'request guard 1, webhook, rejects'],
-  [{ verdict: 'Fail', kind: 'webhook', detail: 'timeout' }, 'refuse', 'request guard 1, webhook, fails (timeout)'],
+  [{ verdict: 'Allow' }, 'proceed', 'promptGuard.request[1], regex, finds nothing'],
+  [{ verdict: 'Mask', rule: 'Ssn' }, 'proceed', 'promptGuard.request[1], regex, masks by Ssn'],
+  [{ verdict: 'Reject', rule: 'Ssn' }, 'refuse', 'promptGuard.request[1], regex, rejects by Ssn'],
+  [{ verdict: 'Reject', kind: 'webhook' }, 'refuse', 'promptGuard.request[1], webhook, rejects'],
+  [
+    { verdict: 'Fail', kind: 'webhook', detail: 'timeout' },
+    'refuse',
+    'promptGuard.request[1], webhook, fails (timeout)',
+  ],
 ])('explain shows a check as a step that goes on or refuses: %j', (check, verdict, detail) => {
   const all = { phase: 'request', index: 1, kind: 'regex', ...check } as GuardCheck
   expect(traced((trace) => traceCheck(trace, all))).toEqual([step(verdict, detail)])

@@ -1,5 +1,6 @@
 import { backendName } from '#exchange/backend-name.ts'
 import type { GuardCheck } from '#exchange/exchange.ts'
+import { guardName } from '#exchange/guard-name.ts'
 import type { Trace } from '#exchange/trace.ts'
 import type { BodyTexts, ExemptPlace, TextPlace } from '../texts/body-texts.ts'
 import type { Guard } from './guard.ts'
@@ -30,18 +31,19 @@ export function traceQuestion(
 }
 
 /** What a guard found. That a service has let texts pass needs no words: `explain` also assumes it of services that it does not ask. */
-export function traceCheck(trace: Trace, { phase, index, kind, verdict, rule, detail }: GuardCheck): void {
+export function traceCheck(trace: Trace, check: GuardCheck): void {
+  const { kind, verdict, rule, detail } = check
   if (verdict === 'Allow' && kind !== 'regex') return
   const what = [OUTCOMES[verdict], rule && `by ${rule}`, detail && `(${detail})`].filter((part) => part !== undefined)
   const ends = verdict === 'Reject' || verdict === 'Fail'
-  step(trace, ends ? 'refuse' : 'proceed', `${phase} guard ${index}, ${kind}, ${what.join(' ')}`)
+  step(trace, ends ? 'refuse' : 'proceed', `${guardName(check)}, ${kind}, ${what.join(' ')}`)
 }
 
 /** What a guard would do with the response. */
 export function describeResponseGuard(guard: Guard): string {
-  const { index, kind } = guard
-  if (guard.kind !== 'regex') return `response guard ${index}, ${kind} ${backendName(guard.service.destination)}`
-  return `response guard ${index}, regex, masks ${guard.rules.map(({ label }) => label).join(', ')}`
+  const name = guardName(guard)
+  if (guard.kind !== 'regex') return `${name}, ${guard.kind} ${backendName(guard.service.destination)}`
+  return `${name}, regex, masks ${guard.rules.map(({ label }) => label).join(', ')}`
 }
 
 const OUTCOMES = {

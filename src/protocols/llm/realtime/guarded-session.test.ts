@@ -214,7 +214,7 @@ test('a session whose provider leaves no place for an error event ends', () => {
 
 test('guards that cannot run refuse the session; without request guards nothing is read', () => {
   const broken = asks([{ regex: { action: 'Mask', matches: ['('] } }])
-  const detail = expect.stringMatching(/^request guard 0 cannot run: .*RE2/)
+  const detail = expect.stringMatching(/^promptGuard\.request\[0\] cannot run: .*RE2/)
   expect(refused(undefined, broken)).toMatchObject({ code: 'prompt-guard-failed', detail })
   expect(opened({ ...asks([]), ai: { routes: { '*': 'Realtime' } } }).session.guarded).toBeUndefined()
   const response = [{ regex: { matches: ['x'] } }] as never

@@ -35,7 +35,7 @@ test.each<[what: string, before: string, text: string, rule: string]>([
   const { exchange, session } = opened(asks([{ regex: { action: 'Mask', matches } }]))
   const detail = 'the match is in a text that has begun to leave'
   expect(new JoinCheck(session.guarded!.guards, exchange).refuse(before, text)).toMatchObject({
-    detail: `request guard 0: regex ${rule}: ${detail}`,
+    detail: `promptGuard.request[0]: regex ${rule}: ${detail}`,
   })
   expect(exchange.guardChecks).toMatchObject([{ verdict: 'Reject', rule, placeholder: '<masked>', detail }])
 })
@@ -43,7 +43,7 @@ test.each<[what: string, before: string, text: string, rule: string]>([
 test('a guard that rejects each match needs no other reason', () => {
   const { exchange, session } = opened(asks([{ regex: { action: 'Reject', matches: ['forbidden'] } }]))
   expect(new JoinCheck(session.guarded!.guards, exchange).refuse('forb', 'idden')?.detail).toBe(
-    'request guard 0: regex matches[0]',
+    'promptGuard.request[0]: regex matches[0]',
   )
   expect(exchange.guardChecks).toMatchObject([{ verdict: 'Reject', rule: 'matches[0]', detail: undefined }])
 })

@@ -208,7 +208,7 @@ test.each<[what: string, matches: string[], texts: string[], passed: unknown[]]>
     begun.text(undefined, text)
     begun.finish()
   }
-  const detail = 'response guard 0: regex matches[1]: the match is in a text that has begun to leave'
+  const detail = 'promptGuard.response[0]: regex matches[1]: the match is in a text that has begun to leave'
   expect(told).toEqual([...passed, ['Reject', 'matches[1]'], detail])
 })
 

@@ -351,26 +351,32 @@ test('a mask changes the new text, and what the next window is shown with', asyn
 })
 
 test.each<[what: string, verdict: ServiceVerdict, more: { isFixed?: boolean }, detail: string, outcome: string]>([
-  ['a rejection', { kind: 'reject', status: 451, body: 'law' }, {}, 'response guard 0: webhook rejected', 'Reject'],
+  [
+    'a rejection',
+    { kind: 'reject', status: 451, body: 'law' },
+    {},
+    'promptGuard.response[0]: webhook rejected',
+    'Reject',
+  ],
   [
     'a failure',
     { kind: 'failed', detail: 'it is down' },
     {},
-    'response guard 0: webhook default/judge: it is down',
+    'promptGuard.response[0]: webhook default/judge: it is down',
     'Fail',
   ],
   [
     'a mask of text that has left',
     { kind: 'mask', contents: ['<E>xt'] },
     {},
-    'response guard 0: webhook masked a text that cannot change',
+    'promptGuard.response[0]: webhook masked a text that cannot change',
     'Reject',
   ],
   [
     'a mask of a text that cannot change',
     { kind: 'mask', contents: ['before <E>'] },
     { isFixed: true },
-    'response guard 0: webhook masked a text that cannot change',
+    'promptGuard.response[0]: webhook masked a text that cannot change',
     'Reject',
   ],
 ])('%s refuses the stream, and nothing more leaves', async (_, verdict, more, detail, outcome) => {
@@ -497,8 +503,8 @@ const REJECT: ServiceVerdict = { kind: 'reject' }
 const FAIL: ServiceVerdict = { kind: 'failed', detail: 'it is down' }
 
 test.each<[what: string, first: ServiceVerdict, detail: string, outcome: string]>([
-  ['rejection', REJECT, 'response guard 0: webhook rejected', 'Reject'],
-  ['failure', FAIL, 'response guard 0: webhook default/judge: it is down', 'Fail'],
+  ['rejection', REJECT, 'promptGuard.response[0]: webhook rejected', 'Reject'],
+  ['failure', FAIL, 'promptGuard.response[0]: webhook default/judge: it is down', 'Fail'],
 ])('a %s by the first service ends the questions to the others', async (_, first, detail, outcome) => {
   const { stage, asked, released, refused, exchange } = stageWith({ services: 3 })
   stage.text(1, 'x'.repeat(1024))
@@ -525,7 +531,7 @@ test('a rejection by a later service counts when those before it have passed', a
   await asked[1]!.answer(REJECT)
   expect(refused).toEqual([])
   await asked[0]!.answer(PASS)
-  expect(refused).toMatchObject([{ detail: 'response guard 1: webhook rejected' }])
+  expect(refused).toMatchObject([{ detail: 'promptGuard.response[1]: webhook rejected' }])
   expect(released).toEqual([])
   expect(exchange.guardChecks).toMatchObject([
     { index: 0, verdict: 'Allow' },

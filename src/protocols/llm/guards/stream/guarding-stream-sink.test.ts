@@ -464,7 +464,7 @@ test('the memory of long events is free when they have passed', () => {
 test('a long event for which no memory is left ends the stream', () => {
   const { out, told, send } = sinkWith([SECRET], 10_000)
   send(chunk({ content: 'word '.repeat(1_300) }))
-  expect(told[0]).toMatchObject({ detail: 'response guard 0: regex: there is no memory for the stream' })
+  expect(told[0]).toMatchObject({ detail: 'promptGuard.response[0]: regex: there is no memory for the stream' })
   expect(out.text).not.toContain('word')
 })
 
@@ -474,7 +474,7 @@ test('what comes during long work and has no room in memory ends the stream', as
   send(LONG)
   send(chunk({ content: 'word '.repeat(300_000) }))
   await vi.waitFor(() => expect(told).toHaveLength(2))
-  expect(told[0]).toMatchObject({ detail: 'response guard 0: regex: there is no memory for the stream' })
+  expect(told[0]).toMatchObject({ detail: 'promptGuard.response[0]: regex: there is no memory for the stream' })
 })
 
 test('a half event at a break is not an event', () => {
@@ -587,7 +587,7 @@ test.each<[what: string, events: string, rule: string]>([
   sink.end()
   const detail = 'the match is in a text that has begun to leave'
   expect(exchange.guardChecks).toMatchObject([{ verdict: 'Reject', rule, placeholder: '<masked>', detail }])
-  expect(exchange.refusalDetail).toBe(`response guard 0: regex ${rule}: ${detail}`)
+  expect(exchange.refusalDetail).toBe(`promptGuard.response[0]: regex ${rule}: ${detail}`)
 })
 
 test('a rejection ends the stream once, although the provider has ended it: the client gets its error, the provider is told, and the log knows the guard', async () => {
@@ -596,7 +596,7 @@ test('a rejection ends the stream once, although the provider has ended it: the 
   send(chunk({ content: 'hello' }))
   sink.end()
   await asked[0]!({ kind: 'reject' })
-  const refused = { ...refusal, detail: 'response guard 0: webhook rejected' }
+  const refused = { ...refusal, detail: 'promptGuard.response[0]: webhook rejected' }
   expect(told).toEqual([refused, 'over'])
   expect(out.text).toBe(
     'data: {"error":{"message":"no","type":"permission_error","param":null,"code":"guardrail_intervention"}}\n\n',
@@ -618,7 +618,7 @@ test.each<[guards: readonly Guard[], name: string, check: object]>([
   send(`${chunk({ content: 'hi ' })}data: {\n\n`)
   expect(told.at(-2)).toMatchObject({
     code: 'prompt-guard-failed',
-    detail: `response guard 0: ${name}: event 1 of the stream is not JSON`,
+    detail: `promptGuard.response[0]: ${name}: event 1 of the stream is not JSON`,
   })
   expect(out.text).toContain('prompt guard failed')
   expect(exchange.guardChecks![0]).toMatchObject({ ...check, detail: 'event 1 of the stream is not JSON' })
@@ -628,14 +628,14 @@ test.each<[guards: readonly Guard[], name: string, check: object]>([
 test('an event over the limit ends the stream', () => {
   const { told, send } = sinkWith([SECRET])
   send(`data: "${'x'.repeat(100_001)}`)
-  expect(told[0]).toMatchObject({ detail: 'response guard 0: regex: an event of the stream is too large' })
+  expect(told[0]).toMatchObject({ detail: 'promptGuard.response[0]: regex: an event of the stream is too large' })
 })
 
 test('a stream for which no memory is left ends', () => {
   const { told, send } = sinkWith([service().guard])
   send(chunk({ content: 'x'.repeat(1_024) }).repeat(2_000))
   expect(told[0]).toMatchObject({
-    detail: 'response guard 0: webhook default/judge: there is no memory for the stream',
+    detail: 'promptGuard.response[0]: webhook default/judge: there is no memory for the stream',
   })
 })
 
@@ -668,7 +668,7 @@ test('64 texts that have ended are remembered, and what goes on with an earlier 
   }
   expect(goesOn(names, 'et-1')).toMatchObject({ detail: expect.stringContaining('matches[0]') })
   expect(goesOn(names, 'et')).toBeUndefined()
-  const full = { detail: 'response guard 0: regex: too many texts are open' }
+  const full = { detail: 'promptGuard.response[0]: regex: too many texts are open' }
   expect(goesOn([...names, 'one more'], 'et')).toMatchObject(full)
   // There is no room for its name.
   expect(goesOn([...names, 'one more'], 'et', 64 * 1024 * 1024 - 255)).toMatchObject(full)
@@ -690,7 +690,7 @@ test('very many open texts count as held text, and end the stream when no room i
   send(calls(74, 1))
   expect(told).toEqual(['begin'])
   send(calls(75, 2))
-  expect(told[1]).toMatchObject({ detail: 'response guard 0: regex: too many texts are open' })
+  expect(told[1]).toMatchObject({ detail: 'promptGuard.response[0]: regex: too many texts are open' })
   expect(out.text).toContain('prompt guard failed')
   expect(held()).toBe(64 * 1024 * 1024 - 11 * 1024)
 })
@@ -706,7 +706,7 @@ test('a stream may have 1,024 open texts', () => {
   send(chunk({}, 'tool_calls') + calls(all.map((index) => index + 1024)))
   expect([told, out.text.match(/<masked>/g)?.length]).toEqual([['begin'], 2048])
   send(calls([2048]))
-  expect(told[1]).toMatchObject({ detail: 'response guard 0: regex: too many texts are open' })
+  expect(told[1]).toMatchObject({ detail: 'promptGuard.response[0]: regex: too many texts are open' })
   expect(held()).toBe(0)
 })
 
