@@ -81,7 +81,7 @@ function youngGenerationMb(): [limited: number, later: number] {
 
 test('a heap whose growth is limited is collected earlier', () => {
   const enoughMb = 0.85 * mostHeapMb('as V8 decides')
-  // V8 marks what is live in other threads, which other programs may delay.
+  // V8 marks live objects in background threads, which other programs can delay.
   let leastMb = Number.POSITIVE_INFINITY
   for (let tries = 0; tries < 6 && leastMb >= enoughMb; tries++) leastMb = Math.min(leastMb, mostHeapMb('limited'))
   expect(leastMb).toBeLessThan(enoughMb)

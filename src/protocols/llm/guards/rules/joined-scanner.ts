@@ -155,7 +155,7 @@ export class JoinedScanner implements TextScanner {
 
   #take(source: Source, { start, end, continues }: ScannedMatch): void {
     const { offset, left } = source
-    // What goes on is masked as one with what was reported before it.
+    // A match that continues shares the mask of the part that was reported before.
     this.#compareLeft(left, { start: continues ? start - 1 : start, end })
     if (end <= offset) return
     // In each text, a match has a placeholder.

@@ -433,7 +433,7 @@ class MaskStage {
     if (this.#scanner !== this.#joined) this.#joined = undefined
   }
 
-  /** As long as the text goes on, what is not settled may continue the last match, but none before it. */
+  /** While the text continues, text that is not settled can extend only the last match. */
   #note(match: ScannedMatch, isFinished: boolean): void {
     const masked = this.#masked
     const last = masked.at(-1)

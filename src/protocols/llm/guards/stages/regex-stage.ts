@@ -79,7 +79,7 @@ export class RegexStage<Tag> implements TextStage<Tag> {
   #earlier: MaskPipeline | undefined
   /** The rule that matches in what left unchecked. */
   #uncheckedBy: TextRule | undefined
-  /** The last of what has left, because the text seemed to be over. */
+  /** What was released when the text seemed complete. */
   #atEnd: readonly string[] = []
   /** The first deltas, and what left instead of those that have passed. */
   readonly #head: string[] = []

@@ -173,7 +173,7 @@ export class GuardedBlock implements TextOutput<StreamPiece>, WorkQueue {
     return this.#isOver ? this.#tail.slice(-TAIL_LENGTH) : ''
   }
 
-  /** Nobody knows whether a text repeats it. */
+  /** A repetition of it cannot be recognized. */
   get isForgotten(): boolean {
     return this.#repeated?.isForgotten === true
   }

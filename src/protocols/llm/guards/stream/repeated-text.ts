@@ -30,7 +30,7 @@ export class RepeatMemory {
 export class RepeatedText {
   readonly #memory: RepeatMemory
   readonly #input: KeptText
-  /** Undefined: what has passed is the same as the input. */
+  /** Undefined: the client got the input unchanged so far. */
   #output: KeptText | undefined
   #passedLength = 0
 
@@ -43,7 +43,7 @@ export class RepeatedText {
     return this.#input.length === 0
   }
 
-  /** There was no memory for the text, so that nobody knows whether another one repeats it. */
+  /** There was no memory to keep the text, so a repetition of it cannot be recognized. */
   get isForgotten(): boolean {
     return this.#input.isForgotten || this.#output?.isForgotten === true
   }
