@@ -11,7 +11,8 @@ import {
   UNKNOWN_ARGUMENTS,
 } from '#exchange/mcp-facts.ts'
 
-export type ItemKind = 'tool' | 'prompt' | 'resource' | 'task'
+export const ITEM_KINDS = ['tool', 'prompt', 'resource', 'task'] as const
+export type ItemKind = (typeof ITEM_KINDS)[number]
 
 /** `backend.mcp.authorization` of all levels combined (decision B71). */
 export interface McpAuthorization {

@@ -1,7 +1,7 @@
 import type { ConfigProblem } from '#base/config-problem.ts'
 import type { Expression } from '#exchange/expression.ts'
 import type { AuthorizationSpec } from '#policies/shared/authorization/authorization.ts'
-import type { ItemKind } from './authorization.ts'
+import { ITEM_KINDS, type ItemKind } from './authorization.ts'
 
 /** A rule of `backend.mcp.authorization`. */
 export interface McpRule {
@@ -14,8 +14,6 @@ export interface HidingRule<Rule> {
   readonly problem: Omit<ConfigProblem, 'path'>
 }
 
-const KINDS: readonly ItemKind[] = ['tool', 'prompt', 'resource', 'task']
-
 /**
  * The Allow and Require rules that hide items of whole kinds only because their evaluation fails for them: `mcp.tool.name != "x"` fails for
  * prompts, resources and tasks. Rules that are false instead (`has(mcp.tool.name) && ...`) hide them on purpose, and so do Allow rules
@@ -24,7 +22,7 @@ const KINDS: readonly ItemKind[] = ['tool', 'prompt', 'resource', 'task']
 export function findHidingRules<Rule extends McpRule>(rules: readonly Rule[]): readonly HidingRule<Rule>[] {
   const judged = rules.map((rule) => ({ rule, ...judge(rule.expression) }))
   const allow = judged.filter(({ rule }) => rule.action === 'Allow')
-  const allowed = KINDS.filter((kind) => allow.some(({ matched }) => matched.includes(kind)))
+  const allowed = ITEM_KINDS.filter((kind) => allow.some(({ matched }) => matched.includes(kind)))
   const isIntended = (kind: ItemKind) =>
     judged.some((one) => one.rule.action === 'Deny' && one.always.includes(kind)) ||
     judged.some((one) => one.rule.action === 'Require' && one.never.includes(kind)) ||
@@ -52,7 +50,7 @@ interface Judgement {
 }
 
 function judge(expression: Expression): Judgement {
-  const results = KINDS.map((kind) => ({ kind, ...expression.possibleResults((path) => presence(path, kind)) }))
+  const results = ITEM_KINDS.map((kind) => ({ kind, ...expression.possibleResults((path) => presence(path, kind)) }))
   const kinds = (wanted: (of: (typeof results)[number]) => boolean) => results.filter(wanted).map(({ kind }) => kind)
   return {
     matched: kinds((of) => of.true),
@@ -64,7 +62,7 @@ function judge(expression: Expression): Judgement {
 
 /** The members of an item are all present, and those of other kinds all absent. */
 function presence(path: string, kind: ItemKind): boolean | undefined {
-  const other = KINDS.find((each) => path.startsWith(`mcp.${each}.`))
+  const other = ITEM_KINDS.find((each) => path.startsWith(`mcp.${each}.`))
   return other === undefined ? undefined : other === kind
 }
 
@@ -73,7 +71,7 @@ function problemOf(
   hidden: readonly ItemKind[],
   isOneOfSeveral: boolean,
 ): Omit<ConfigProblem, 'path'> {
-  const read = KINDS.filter((kind) => membersRead(expression, kind).length > 0)
+  const read = ITEM_KINDS.filter((kind) => membersRead(expression, kind).length > 0)
   const rules = isOneOfSeveral ? `these ${action} rules hide` : `this ${action} rule hides`
   const kinds = listOf(read.map((kind) => `mcp.${kind}`))
   const why = isOneOfSeveral ? `this one reads ${kinds}` : `it reads ${kinds}`

@@ -41,3 +41,8 @@ test.each([
 test('of a single target, clients use the names of the target', () => {
   expect(misnamed('mcp.tool.name == "crm_delete"', ['crm'])).toBeUndefined()
 })
+
+test('the longest name of a target is the prefix', () => {
+  const found = misnamed('mcp.tool.name == "crm_old_delete"', ['crm', 'crm_old'])
+  expect(found).toContain('write mcp.tool.name == "delete" && mcp.tool.target == "crm_old"')
+})

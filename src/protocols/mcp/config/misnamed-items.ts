@@ -1,9 +1,8 @@
 import type { ConfigProblem } from '#base/config-problem.ts'
 import { suggest } from '#base/suggest.ts'
 import type { Expression } from '#exchange/expression.ts'
-import type { ItemKind } from './authorization.ts'
-
-const KINDS: readonly ItemKind[] = ['tool', 'prompt', 'resource', 'task']
+import { ITEM_KINDS, type ItemKind } from './authorization.ts'
+import { NAME_SEPARATOR, splitPrefix, URI_SEPARATOR } from './prefixed-name.ts'
 
 /**
  * Names in a rule that no item has: of a target that does not exist, and that clients use of an item of one of several targets.
@@ -13,7 +12,7 @@ export function findMisnamed(
   expression: Expression,
   targets: readonly string[],
 ): Omit<ConfigProblem, 'path'> | undefined {
-  for (const kind of KINDS) {
+  for (const kind of ITEM_KINDS) {
     const misnamed = misnamedTarget(kind, expression, targets) ?? clientName(kind, expression, targets)
     if (misnamed !== undefined) return misnamed
   }
@@ -42,12 +41,13 @@ function clientName(
   targets: readonly string[],
 ): Omit<ConfigProblem, 'path'> | undefined {
   if (targets.length < 2) return undefined
-  const separator = kind === 'tool' || kind === 'prompt' ? '_' : '+'
+  const separator = kind === 'tool' || kind === 'prompt' ? NAME_SEPARATOR : URI_SEPARATOR
+  const named = targets.map((target) => ({ name: target }))
   for (const name of expression.comparedTexts(`mcp.${kind}.name`)) {
-    const owner = targets.find((target) => name.startsWith(target + separator))
-    if (owner === undefined) continue
-    const own = name.slice(owner.length + 1)
-    const instead = `mcp.${kind}.name == "${own}" && mcp.${kind}.target == "${owner}"`
+    const owned = splitPrefix(named, name, separator)
+    if (owned === undefined) continue
+    const owner = owned.target.name
+    const instead = `mcp.${kind}.name == "${owned.name}" && mcp.${kind}.target == "${owner}"`
     const message = `mcp.${kind}.name is the name at the target, without "${owner}${separator}"; for the ${kind} that clients name ${name}, write ${instead}`
     return { code: 'mcp-name-unknown', severity: 'advice', message }
   }
