@@ -118,7 +118,7 @@ function describe({ code, message }: YAMLError, at: number, source: FaultyText):
 
 /** A key that is a key of none of the mappings around it, or an item of none of the lists; undefined if there are none. */
 function badIndent(offset: number, text: string): Description | undefined {
-  const own = offset - (text.lastIndexOf('\n', offset - 1) + 1)
+  const own = columnOf(offset, text)
   const isItem = /^-\s/.test(restOfLine(text, offset))
   const around = linesAround(text.slice(0, offset - own)).filter(({ dash }) => !isItem || dash !== '')
   const others = around.map(({ indent, dash }) => indent + (isItem ? 0 : dash.length))
@@ -131,9 +131,14 @@ function badIndent(offset: number, text: string): Description | undefined {
 
 /** Whether the lines of a list item are indented less than those of a mapping above, which has the place of the list. */
 function followsMapping(offset: number, text: string): boolean {
-  const own = offset - (text.lastIndexOf('\n', offset - 1) + 1)
+  const own = columnOf(offset, text)
   const inner = linesAround(text.slice(0, offset - own)).filter(({ indent }) => indent > own)
   return inner.at(-1)?.dash === ''
+}
+
+/** The characters of its line before an offset. */
+function columnOf(offset: number, text: string): number {
+  return offset - (text.lastIndexOf('\n', offset - 1) + 1)
 }
 
 /** The last line of a text and the first lines of the mappings and lists around it, inner ones first. */
