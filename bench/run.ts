@@ -1,5 +1,6 @@
 import { parseArgs } from 'node:util'
 import { CANDIDATE_NAMES, startCandidate } from './candidate.ts'
+import { PART_NAMES, runPart } from './parts.ts'
 import { runSuite } from './run-suite.ts'
 import { scratchFolder } from './scratch-folder.ts'
 import { SUITES } from './suite.ts'
@@ -8,7 +9,9 @@ import { findObstacle } from './tools.ts'
 import { startUpstreams } from './upstreams.ts'
 
 const USAGE = `usage: npm run bench -- [suite|all] [rounds] [seconds] [--only ${CANDIDATE_NAMES.join(',')}]
-suites: ${SUITES.map(({ name }) => name).join(', ')}`
+suites: ${SUITES.map(({ name }) => name).join(', ')}
+       npm run bench -- PART [ARGUMENT...]
+parts: ${PART_NAMES.join(', ')}`
 
 interface Wishes {
   readonly suites: typeof SUITES
@@ -71,4 +74,4 @@ function giveUp(why: string, exitCode: number): number {
   return exitCode
 }
 
-process.exit(await main())
+if (!(await runPart())) process.exit(await main())

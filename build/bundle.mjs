@@ -3,7 +3,12 @@ import { join } from 'node:path'
 
 const ROOT = join(import.meta.dirname, '..')
 /** Large packages that only some configurations need; they are imported from `node_modules` then. */
-const LOADED_LATE = ['@aws-sdk/credential-provider-node', 'google-auth-library', /^libphonenumber-js/, /^gpt-tokenizer/]
+export const LOADED_LATE = [
+  '@aws-sdk/credential-provider-node',
+  'google-auth-library',
+  'libphonenumber-js',
+  'gpt-tokenizer',
+]
 
 /** A module that the bundle replaces by its value: computing it takes a hundred times the memory. */
 const EVALUATED = { path: '/src/models/packaged-prices.ts', name: 'PACKAGED_PRICES' }
@@ -27,7 +32,7 @@ export async function bundle(entries, folder) {
     input: Object.fromEntries(absolute),
     platform: 'node',
     cwd: ROOT,
-    external: LOADED_LATE,
+    external: LOADED_LATE.map((name) => new RegExp(`^${name}(?:/|$)`)),
     plugins: [evaluated],
   })
   const names = { entryFileNames: '[name].js', chunkFileNames: '[name].js' }

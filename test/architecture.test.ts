@@ -12,6 +12,7 @@ import { findLines, readProjectTexts } from './architecture/project-texts.ts'
 import { MACHINE_PATHS, OTHER_GATEWAYS, PRIVATE_NOTES } from './architecture/rules.ts'
 import { readSourceTree } from './architecture/source-tree.ts'
 import {
+  absentParts,
   browserCode,
   cycles,
   exportForms,
@@ -29,11 +30,14 @@ import {
   schemaImports,
   sealedFolders,
   testSupport,
+  unknownParts,
   unknownRooms,
   upwardImports,
+  upwardPartImports,
 } from './architecture/violations.ts'
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url))
+const CHANGELOG_SECTIONS = ['Added', 'Changed', 'Fixed', 'Security', 'Withdrawn']
 const files = readSourceTree(join(ROOT, 'src'))
 const texts = readProjectTexts(ROOT)
 const { dependencies, scripts } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as {
@@ -44,6 +48,9 @@ const { dependencies, scripts } = JSON.parse(readFileSync(join(ROOT, 'package.js
 const rules: readonly (readonly [name: string, rule: Rule, remedy: string])[] = [
   ['every folder of src/ is a known room', unknownRooms, 'give it a level in test/architecture/rules.ts'],
   ['rooms import downward only', upwardImports, 'move the code down, or pass it as a function'],
+  ['every part of a room with inner levels is known', unknownParts, 'give it a level in test/architecture/rules.ts'],
+  ['every part with a level exists', absentParts, 'remove it from test/architecture/rules.ts'],
+  ['inside these rooms, parts import downward only', upwardPartImports, 'move the code down, or pass it as a function'],
   ['imports from other rooms name the room', roomNames, 'write #room/file.ts'],
   ['there are no import cycles, not even of types', cycles, 'move the shared code to a separate file'],
   [
@@ -101,6 +108,9 @@ for (const [name, rule] of PAGE_RULES) {
 const roomTables: readonly (readonly [heading: string, folder: string])[] = [
   ['## The tree', ''],
   ['## Inside `net/`', 'net/'],
+  ['## Inside `control/`', 'control/'],
+  ['## Inside `engine/`', 'engine/'],
+  ['## Inside `protocols/mcp/`', 'protocols/mcp/'],
 ]
 
 for (const [heading, folder] of roomTables) {
@@ -122,13 +132,21 @@ test('pages about behaviour name what is in src/', () => {
   expect(unknownNames(described, { ...project, words })).toEqual([])
 })
 
-test('each entry of CHANGES/ has its own number', () => {
-  const numbers = texts.flatMap(({ path }) => /^CHANGES\/(\d{4})-/.exec(path)?.[1] ?? [])
-  expect(numbers.length).toBeGreaterThan(0)
+test('changes are lines under known headings of the changelog', () => {
+  const changelog = readFileSync(join(ROOT, 'CHANGELOG.md'), 'utf8')
+  const unreleased = changelog.split(/^## /m)[1]!
+  expect(unreleased.startsWith('Unreleased\n')).toBe(true)
+  expect(texts.filter(({ path }) => path.startsWith('CHANGES/'))).toEqual([])
+  const sections = [...unreleased.matchAll(/^### (.+)$/gm)].map(([, name]) => name!)
   expect(
-    numbers.filter((number, at) => numbers.indexOf(number) !== at),
-    'take the next free number',
+    sections.filter((name, at) => !CHANGELOG_SECTIONS.includes(name) || sections.indexOf(name) !== at),
+    'add the line to the section that exists',
   ).toEqual([])
+})
+
+test('each script of package.json is described in CONTRIBUTING.md', () => {
+  const page = readFileSync(join(ROOT, 'CONTRIBUTING.md'), 'utf8')
+  expect(Object.keys(scripts).filter((name) => !page.includes(`| \`npm run ${name}\` |`))).toEqual([])
 })
 
 test('no text has conflict markers of a merge', () => {
@@ -169,7 +187,8 @@ test('the described messages of the log exist', () => {
     ([, cell]) => cell!.match(/(?<=`)[^`,][^`]*(?=`)/g) ?? [],
   )
   const code = texts.filter(
-    ({ path }) => /^src\/(?:apiserver|cli|instance|observe\/log|workers)\//.test(path) && !path.endsWith('.test.ts'),
+    ({ path }) =>
+      /^src\/(?:apiserver|cli|deliver|instance|observe\/log|workers)\//.test(path) && !path.endsWith('.test.ts'),
   )
   expect(messages).toContain('plan in force')
   expect(messages.filter((message) => !code.some(({ text }) => text.includes(`'${message}'`)))).toEqual([])

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
 import { openJson } from '#base/sealer.ts'
 import { readA2aCall } from '#exchange/a2a-call.ts'
+import { wholeBody } from '#exchange/known-body.ts'
 import { readKeySet } from '#policies/shared/authentication/read-key-set.ts'
 import { readToken } from '#policies/shared/jwt/read-token.ts'
 import { codeOf, contextWith, exchangeWith, sourceOf, specFrom } from '#policies/shared/testing.ts'
@@ -8,7 +9,7 @@ import { parseEntry } from '#policies/traffic/api-key-authentication/parse-entry
 import { authorization } from '#policies/traffic/authorization/index.ts'
 import { trafficAuthorization } from '#policies/traffic/authorization/schema.ts'
 import { scanMembers } from '#protocols/llm/json/scan-members.ts'
-import { SentRequest } from '#protocols/llm/request/sent-request.ts'
+import { SentRequest } from '#protocols/llm/route/sent-request.ts'
 import { parseMessage } from '#protocols/mcp/message/json-rpc.ts'
 import { importKey } from './support/import-key.ts'
 import { prepareMisreading } from './support/misread-keys.ts'
@@ -49,7 +50,7 @@ const readers: readonly [name: string, text: string, read: (text: string) => unk
   [
     'an A2A call',
     '{"jsonrpc":"2.0","id":1,"met\\u0068od":"SendMessage"}',
-    (text) => readA2aCall(exchangeWith({ method: 'POST' }).request, { whole: bytesOf(text), start: undefined }).method,
+    (text) => readA2aCall(exchangeWith({ method: 'POST' }).request, wholeBody(bytesOf(text))).method,
     'SendMessage',
   ],
   [
@@ -62,6 +63,12 @@ const readers: readonly [name: string, text: string, read: (text: string) => unk
     'a body with a member twice, of which servers use the last',
     '{"model":"cheap","m\\u006fdel":"costly"}',
     (text) => decide('Allow', 'json(request.body).model == "cheap"', text),
+    'authorization-denied',
+  ],
+  [
+    'the same in the variable for the model',
+    '{"model":"cheap","m\\u006fdel":"costly"}',
+    (text) => decide('Allow', 'llm.clientModel == "cheap"', text),
     'authorization-denied',
   ],
   [

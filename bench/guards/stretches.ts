@@ -1,7 +1,8 @@
 import { setTimeout } from 'node:timers/promises'
+import { setFlagsFromString } from 'node:v8'
 import { reject } from '#exchange/outcome.ts'
 import { BodyClaim, BodyMemory } from '#net/body/body-memory.ts'
-import { STREAMS } from '#protocols/llm/answer/answer-formats.ts'
+import { FORMATS } from '#protocols/llm/dialects/index.ts'
 import type { Guard, ServiceGuard } from '#protocols/llm/guards/guard.ts'
 import { GuardedAnswer } from '#protocols/llm/guards/guard-answer.ts'
 import { guardRequest } from '#protocols/llm/guards/guard-request.ts'
@@ -11,7 +12,10 @@ import { JsonValue, parseDocument } from '#protocols/llm/json/json-document.ts'
 import { Nowhere } from '../nowhere.ts'
 import { exchange, type GuardSpec, guardOf } from './whole-path.ts'
 
-/** The longest time for which guards hold a worker at a stretch, for the largest bodies and events that they read. Runs with the flags of V8 that workers have. */
+/** The longest time for which guards hold a worker at a stretch, for the largest bodies and events that they read. */
+
+// As workers have it (workers/worker-pool.ts).
+setFlagsFromString('--no-allocation-site-pretenuring')
 
 const ALL: GuardSpec = {
   builtins: ['Ssn', 'CreditCard', 'PhoneNumber', 'Email', 'CaSin'],
@@ -249,7 +253,7 @@ function stream(events: readonly Buffer[], guard: Guard = guardOf('response', AL
   const options = {
     guards: [guard],
     format: 'Completions' as const,
-    stream: STREAMS.Completions!(),
+    stream: FORMATS.Completions.stream(),
     exchange: exchange(),
     claim: new BodyClaim(memory),
     maxEventBytes: 2 ** 21,

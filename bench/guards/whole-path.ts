@@ -2,10 +2,9 @@ import { Exchange } from '#exchange/exchange.ts'
 import { reject } from '#exchange/outcome.ts'
 import { BodyClaim, BodyMemory } from '#net/body/body-memory.ts'
 import { Head } from '#net/http/head.ts'
-import { STREAMS } from '#protocols/llm/answer/answer-formats.ts'
+import { type ChatType, FORMATS } from '#protocols/llm/dialects/index.ts'
 import type { RegexGuard } from '#protocols/llm/guards/guard.ts'
 import { guardRequest } from '#protocols/llm/guards/guard-request.ts'
-import type { GuardedFormat } from '#protocols/llm/guards/guarded-format.ts'
 import { compileRules } from '#protocols/llm/guards/rules/compile-rules.ts'
 import { GuardedStream } from '#protocols/llm/guards/stream/guarded-stream.ts'
 import { inOneTurn } from '#test/support/in-one-turn.ts'
@@ -46,7 +45,7 @@ export function guardedRequest(spec: GuardSpec, content: string): () => unknown 
 const OBFUSCATED = 'a1B2c3D4e5F6g7H8'
 
 /** An event of each API with a word, as the vendors write it. */
-const EVENTS: Readonly<Record<GuardedFormat, (word: string, index: number) => string>> = {
+const EVENTS: Readonly<Record<ChatType, (word: string, index: number) => string>> = {
   Completions: (content, index) =>
     `data: ${JSON.stringify({ id: 'chatcmpl-1', object: 'chat.completion.chunk', created: 1_700_000_000, model: 'gpt-5.1', service_tier: 'default', system_fingerprint: 'fp_1', choices: [{ index: 0, delta: { content }, logprobs: null, finish_reason: null }], obfuscation: OBFUSCATED.slice(index % 12) })}\n\n`,
   Messages: (text) =>
@@ -56,13 +55,13 @@ const EVENTS: Readonly<Record<GuardedFormat, (word: string, index: number) => st
 }
 
 /** A stream of words, one in each event. @returns what guards it */
-export function guardedStream(spec: GuardSpec, format: GuardedFormat, words: readonly string[]): () => void {
+export function guardedStream(spec: GuardSpec, format: ChatType, words: readonly string[]): () => void {
   const guards = [guardOf('response', spec)]
   const pieces = words.map((word, index) => Buffer.from(EVENTS[format](word, index)))
   const memory = new BodyMemory(2 ** 26)
   return () => {
     const claim = new BodyClaim(memory)
-    const stream = STREAMS[format]!()
+    const stream = FORMATS[format].stream()
     const options = { guards, format, stream, exchange: exchange(), claim, maxEventBytes: 2 ** 21, kept: undefined }
     const sink = new GuardedStream(undefined, options).into(new Nowhere())
     inOneTurn(() => {

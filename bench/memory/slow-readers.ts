@@ -1,13 +1,12 @@
 import { spawnSync } from 'node:child_process'
 import { once } from 'node:events'
-import type { ServerResponse } from 'node:http'
-import { connect, type Socket } from 'node:net'
+import { createServer, type ServerResponse } from 'node:http'
+import { type AddressInfo, connect, type Socket } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { freePort } from '#test/support/free-port.ts'
 import { startGatewayProcess } from '#test/support/gateway-process.ts'
 import { createObjectsFolder, gatewayYaml, joinYaml, routeYaml } from '#test/support/objects-folder.ts'
-import { chunk, serve } from '../guards/guarded-gateway.ts'
 import { residentMb } from '../process-cost.ts'
 
 /**
@@ -33,7 +32,14 @@ const USES = {
 type Use = keyof typeof USES
 const NAMES = Object.keys(USES) as Use[]
 
-const EVENTS = chunk({ content: 'some words '.repeat(100) }).repeat(20)
+/** Twenty events of a chat completion. */
+const EVENTS = `data: ${JSON.stringify({
+  id: 'chatcmpl-1',
+  object: 'chat.completion.chunk',
+  created: 1_700_000_000,
+  model: 'm',
+  choices: [{ index: 0, delta: { content: 'some words '.repeat(100) }, logprobs: null, finish_reason: null }],
+})}\n\n`.repeat(20)
 /** A provider that is not made to wait sends no more. */
 const MAX_SENT = 4 * 1024 * 1024
 /** A second without a byte: the streams stand still. */
@@ -102,10 +108,14 @@ async function timeOfAnother(port: number, use: Use): Promise<number> {
 
 async function measure(): Promise<number> {
   await using stops = new AsyncDisposableStack()
-  const served = await serve((request, response) => {
+  const server = createServer((request, response) => {
     request.resume()
     provider(response)
-  }, stops)
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  stops.defer(() => new Promise((resolve) => void server.close(() => resolve())))
+  stops.defer(async () => server.closeAllConnections())
+  const { port: served } = server.address() as AddressInfo
   const port = await freePort()
   const folder = await createObjectsFolder({
     'all.yaml': joinYaml(gatewayYaml(port), ...objectsOf({ host: '127.0.0.1', port: served })),

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs'
 import { isDeepStrictEqual } from 'node:util'
 import { foldCase } from '#base/fold-case.ts'
 import { readA2aCall } from '#exchange/a2a-call.ts'
+import { wholeBody } from '#exchange/known-body.ts'
 import { Head } from '#net/http/head.ts'
 import type { CardLocation } from '#protocols/a2a/card-location.ts'
 import { type JsonCardForm, rewriteCard } from '#protocols/a2a/rewrite-card.ts'
@@ -138,7 +139,7 @@ function checkCall(text: string): void {
   counts.calls++
   const head = Head.request('POST', '/rpc')
   head.append('content-type', 'application/json')
-  const call = readA2aCall(head, { whole: new TextEncoder().encode(text), start: undefined })
+  const call = readA2aCall(head, wholeBody(new TextEncoder().encode(text)))
   if (call.unreadable !== undefined || call.binding === undefined) {
     if (call.method !== 'unknown') fail('an unreadable call has a method', text, call.method)
     return
@@ -146,10 +147,7 @@ function checkCall(text: string): void {
   counts.read++
   const message = parse(text)
   const methods = valuesOf(message, 'method')
-  const plain = readA2aCall(head, {
-    whole: new TextEncoder().encode(JSON.stringify({ method: methods[0] })),
-    start: undefined,
-  })
+  const plain = readA2aCall(head, wholeBody(new TextEncoder().encode(JSON.stringify({ method: methods[0] }))))
   if (methods.length !== 1 || plain.method !== call.method) fail('another method', text, call.method)
 }
 

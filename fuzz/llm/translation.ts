@@ -9,9 +9,9 @@ import { Head } from '#net/http/head.ts'
 import type { BodySink, BodySource } from '#net/stream.ts'
 import { exchangeWith } from '#policies/shared/testing.ts'
 import { observeResponse } from '#protocols/llm/answer/read-response.ts'
-import type { ResponsePlan } from '#protocols/llm/request/prepare-request.ts'
-import type { WireDialect } from '#protocols/llm/translation/dialect.ts'
-import { PROVIDER_DIALECTS } from '#protocols/llm/translation/dialects.ts'
+import type { ResponsePlan } from '#protocols/llm/answer/response-plan.ts'
+import type { WireDialect } from '#protocols/llm/chat/dialect.ts'
+import { PROVIDER_DIALECTS } from '#protocols/llm/dialects/index.ts'
 import {
   type ChatTranslation,
   type TranslatedRequest,

@@ -88,6 +88,7 @@ const traffic: TrafficReport = {
 const options: AdminServerOptions = {
   host: '127.0.0.1',
   port: 0,
+  token: 't-1',
   version: '1.2.3',
   status: () => report,
   traffic: () => traffic,
@@ -111,6 +112,7 @@ const options: AdminServerOptions = {
   },
   reportBug: failOnBug,
 }
+const TOKEN = { authorization: 'Bearer t-1' }
 let server: RunningServer
 beforeAll(async () => {
   server = await startAdminServer(options)
@@ -168,11 +170,11 @@ test('its address is a URL', () => {
 
 test('/log_levels shows the levels; POST changes them if it can read them', async () => {
   expect(await ask(server.port, '/log_levels')).toMatchObject({ status: 200, body: 'info\n' })
-  const changed = await ask(server.port, '/log_levels?levels=warn,proxy=debug', { method: 'POST' })
+  const changed = await ask(server.port, '/log_levels?levels=warn,proxy=debug', { method: 'POST', headers: TOKEN })
   expect(changed).toMatchObject({ status: 200, body: 'warn,proxy=debug\n' })
-  const refused = await ask(server.port, '/log_levels?levels=loud', { method: 'POST' })
+  const refused = await ask(server.port, '/log_levels?levels=loud', { method: 'POST', headers: TOKEN })
   expect([refused.status, levels]).toEqual([400, { others: 'warn', proxy: 'debug' }])
-  expect(await ask(server.port, '/log_levels', { method: 'POST' })).toMatchObject({
+  expect(await ask(server.port, '/log_levels', { method: 'POST', headers: TOKEN })).toMatchObject({
     status: 400,
     body: expect.stringContaining('the parameter levels is missing'),
   })
@@ -217,9 +219,23 @@ test('secrets are removed from every response', async () => {
 test('/quitquitquit stops the gateway when it is asked by POST', async () => {
   expect(await ask(server.port, '/quitquitquit')).toMatchObject({ status: 405, headers: { allow: 'POST' } })
   expect(quits).toBe(0)
-  expect(await ask(server.port, '/quitquitquit', { method: 'POST' })).toMatchObject({ status: 200 })
+  expect(await ask(server.port, '/quitquitquit', { method: 'POST', headers: TOKEN })).toMatchObject({ status: 200 })
   expect(quits).toBe(1)
 })
+
+test.each([undefined, '', 't-1', 'Bearer', 'Bearer t-2', 'Bearer t-11', 'Basic t-1'])(
+  'calls that change something need the token, not %j',
+  async (authorization) => {
+    const before = [quits, levels]
+    const headers = authorization === undefined ? {} : { authorization }
+    for (const path of ['/quitquitquit', '/log_levels?levels=debug']) {
+      const refused = await ask(server.port, path, { method: 'POST', headers })
+      expect(refused).toMatchObject({ status: 401, headers: { 'www-authenticate': 'Bearer' } })
+      expect(refused.body).toContain('admin-token')
+    }
+    expect([quits, levels]).toEqual(before)
+  },
+)
 
 const refusals: readonly (readonly [method: string, path: string, headers: Record<string, string>, status: number])[] =
   [
@@ -247,7 +263,9 @@ for (const headers of outsiders) {
     for (const path of ['/', '/status', '/config_dump', '/decisions', '/version']) {
       expect((await ask(server.port, path, { headers })).status, path).toBe(403)
     }
-    expect((await ask(server.port, '/quitquitquit', { method: 'POST', headers })).status).toBe(403)
+    expect(
+      (await ask(server.port, '/quitquitquit', { method: 'POST', headers: { ...headers, ...TOKEN } })).status,
+    ).toBe(403)
     expect(quits).toBe(before)
   })
 }

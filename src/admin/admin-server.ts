@@ -8,7 +8,7 @@ import { type Answer, jsonAnswer, textAnswer, withoutSecretTexts } from './answe
 import { answerProfile, type ProfileSource } from './answer-profile.ts'
 import { describeRecord } from './describe-record.ts'
 import type { IndexEntry } from './index-page.ts'
-import { isLoopback, refuseOutsiders } from './loopback.ts'
+import { isLoopback, refuseOutsiders, refuseWithoutToken } from './loopback.ts'
 import { selectSessions } from './mcp-sessions.ts'
 import { redactItem } from './redact.ts'
 import { FILTER_PARAMETERS, selectDecisions } from './select-decisions.ts'
@@ -19,9 +19,11 @@ import { type FollowDecisions, tailDecisions } from './tail-decisions.ts'
 import type { TrafficReport } from './traffic-report.ts'
 
 export interface AdminServerOptions {
-  /** Must be a loopback address, because there is no authentication. */
+  /** Must be a loopback address, because reading needs no authentication. */
   readonly host: string
   readonly port: number
+  /** Calls that change something need it. */
+  readonly token: string
   readonly version: string
   readonly status: () => StatusReport
   /** Requests since the start. */
@@ -77,6 +79,7 @@ export async function startAdminServer(options: AdminServerOptions): Promise<Run
     purpose: ADMIN,
     variable: 'GATEWRIGHT_ADMIN_ADDR',
     refuse: refuseOutsiders,
+    refuseChange: (headers) => refuseWithoutToken(headers, options.token),
     endpoints: { '/': index, ...described },
     reportBug,
   })
@@ -137,7 +140,7 @@ function describeEndpoints({
     '/log_levels': {
       method: 'GET',
       about:
-        'The levels of the application log. POST with the parameter levels, such as info,proxy=debug, changes them.',
+        'The levels of the application log. POST with the parameter levels, such as info,proxy=debug, and the token of the state folder changes them.',
       answer: () => textAnswer(200, writeLogFilter(logLevels().levels)),
       change: (query) => changeLevels(logLevels(), query),
     },
@@ -148,7 +151,7 @@ function describeEndpoints({
     },
     '/quitquitquit': {
       method: 'POST',
-      about: 'Stops the gateway after the requests in flight are finished.',
+      about: 'Stops the gateway after the requests in flight are finished. Needs the token of the state folder.',
       answer() {
         setImmediate(quit)
         return textAnswer(200, 'shutting down')

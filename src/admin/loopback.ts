@@ -1,3 +1,4 @@
+import { timingSafeEqual } from 'node:crypto'
 import type { IncomingHttpHeaders } from 'node:http'
 import { BlockList, isIP } from 'node:net'
 import { type Answer, textAnswer } from './answer.ts'
@@ -31,6 +32,24 @@ export function refuseOutsiders(headers: IncomingHttpHeaders, address: string | 
     return textAnswer(403, 'forbidden: cross-site requests are refused')
   }
   return undefined
+}
+
+/** Local programs of other users reach the server, too: to change something takes the token that only the user of the gateway can read. */
+export function refuseWithoutToken({ authorization }: IncomingHttpHeaders, token: string): Answer | undefined {
+  if (authorization !== undefined && isSame(authorization, `Bearer ${token}`)) return undefined
+  return textAnswer(
+    401,
+    'unauthorized: send the token in the file admin-token of the state folder as Authorization: Bearer',
+    {
+      'www-authenticate': 'Bearer',
+    },
+  )
+}
+
+/** In the same time for every text of a length. */
+function isSame(one: string, other: string): boolean {
+  const [bytes, others] = [Buffer.from(one), Buffer.from(other)]
+  return bytes.length === others.length && timingSafeEqual(bytes, others)
 }
 
 /** The name of `name:port`, without the brackets of an IPv6 address. */

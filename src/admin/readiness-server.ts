@@ -1,6 +1,6 @@
 import { textAnswer } from './answer.ts'
 import { indexPage } from './index-page.ts'
-import { type RunningServer, startSmallServer } from './small-server.ts'
+import { type Endpoint, type RunningServer, startSmallServer } from './small-server.ts'
 
 export interface ReadinessServerOptions {
   readonly host: string
@@ -18,6 +18,8 @@ const PATHS = [
     about: '200 if the gateway is ready for traffic; otherwise 503 with the reasons.',
   },
   { path: '/healthz/live', method: 'GET', about: '200 as long as the process answers.' },
+  { path: '/readyz', method: 'GET', about: 'The same as /healthz/ready.' },
+  { path: '/livez', method: 'GET', about: 'The same as /healthz/live.' },
 ]
 
 /**
@@ -25,20 +27,24 @@ const PATHS = [
  * @throws PortInUse
  */
 export function startReadinessServer({ whyNotReady, ...options }: ReadinessServerOptions): Promise<RunningServer> {
+  const ready: Endpoint = {
+    method: 'GET',
+    answer() {
+      const reasons = whyNotReady()
+      return reasons.length === 0 ? textAnswer(200, 'ready') : textAnswer(503, `not ready: ${reasons.join('; ')}`)
+    },
+  }
+  const live: Endpoint = { method: 'GET', answer: () => textAnswer(200, 'live') }
   return startSmallServer({
     ...options,
     purpose: 'readiness',
     variable: 'GATEWRIGHT_READINESS_ADDR',
     endpoints: {
       '/': { method: 'GET', answer: () => indexPage('Gatewright readiness', PURPOSE, PATHS) },
-      '/healthz/ready': {
-        method: 'GET',
-        answer() {
-          const reasons = whyNotReady()
-          return reasons.length === 0 ? textAnswer(200, 'ready') : textAnswer(503, `not ready: ${reasons.join('; ')}`)
-        },
-      },
-      '/healthz/live': { method: 'GET', answer: () => textAnswer(200, 'live') },
+      '/healthz/ready': ready,
+      '/readyz': ready,
+      '/healthz/live': live,
+      '/livez': live,
     },
   })
 }

@@ -20,6 +20,8 @@ export interface SmallServerOptions extends ListenAddress {
   readonly endpoints: Readonly<Record<string, Endpoint>>
   /** Refuses a request before its path is read. */
   readonly refuse?: (headers: IncomingMessage['headers'], address: string | undefined) => Answer | undefined
+  /** Refuses a POST: it changes something. */
+  readonly refuseChange?: (headers: IncomingMessage['headers']) => Answer | undefined
   /** Called when an endpoint throws; the client gets only status 500. */
   readonly reportBug: (error: unknown) => void
 }
@@ -76,10 +78,11 @@ async function answerRequest(
   const { path, query } = splitTarget(url ?? '')
   const endpoint = Object.hasOwn(options.endpoints, path) ? options.endpoints[path] : undefined
   if (endpoint === undefined) return textAnswer(404, 'not found')
-  const reads = endpoint.method === 'GET' ? ['GET', 'HEAD'] : [endpoint.method]
+  const reads = endpoint.method === 'GET' ? ['GET', 'HEAD'] : []
+  const change = endpoint.method === 'POST' ? endpoint.answer : endpoint.change
   if (reads.includes(method ?? '')) return endpoint.answer(query, headers)
-  if (method === 'POST' && endpoint.change !== undefined) return endpoint.change(query)
-  const allowed = endpoint.change === undefined ? reads : [...reads, 'POST']
+  if (method === 'POST' && change !== undefined) return options.refuseChange?.(headers) ?? change(query, headers)
+  const allowed = change === undefined ? reads : [...reads, 'POST']
   return textAnswer(405, 'method not allowed', { allow: allowed.join(', ') })
 }
 

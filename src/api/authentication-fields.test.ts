@@ -26,8 +26,8 @@ verifies('location/exactly-one', 'a location is exactly one place', () =>
 
 verifies('location/header-name-required', 'header.name is a required header name', () =>
   location((name) => ({ header: { name } })).is({
-    good: ['x-key'],
-    bad: { 'invalid-header-name': [':path', 'x key'] },
+    good: ['x-key', 'x'.repeat(256)],
+    bad: { 'invalid-header-name': [':path', 'x key'], 'too-short': [''], 'too-long': ['x'.repeat(257)] },
     required: true,
   }),
 )

@@ -19,6 +19,7 @@ import {
 } from '#schema/index.ts'
 import { type ObjectOf, platformKind } from './object.ts'
 import { hostname, platformStatus, typedLocalReference } from './platform-fields.ts'
+import { settingsOfType } from './settings-of-type.ts'
 
 const subjectAltName = withRule(
   openObject({
@@ -28,7 +29,8 @@ const subjectAltName = withRule(
   }),
   {
     reads: ['type', 'hostname', 'uri'],
-    description: 'Type Hostname requires hostname, type URI requires uri with a scheme.',
+    description:
+      'Type Hostname requires hostname and excludes uri; type URI requires uri with a scheme and excludes hostname.',
     check: checkName,
   },
 )
@@ -36,16 +38,18 @@ const subjectAltName = withRule(
 /** The scheme and the authority of an absolute URI (RFC 3986, 3). */
 const ABSOLUTE_URI = /^[A-Za-z][-+.A-Za-z0-9]*:\/\/[^/?#]/
 
+const checkField = settingsOfType({ Hostname: 'hostname', URI: 'uri' }, 'a name')
+
 function checkName(
   name: { readonly type: 'Hostname' | 'URI'; readonly hostname?: string; readonly uri?: string },
   path: string,
 ): readonly ConfigProblem[] {
-  const field = name.type === 'URI' ? 'uri' : 'hostname'
-  const value = name[field]
-  const at = fieldPath(path, field)
-  if (value === undefined) return [problem(at, 'required', `is required with type ${name.type}`)]
-  if (field === 'hostname' || ABSOLUTE_URI.test(value)) return []
-  return [problem(at, 'invalid-uri', 'must be an absolute URI, such as "spiffe://example.org/shop"')]
+  const found = checkField(name, path)
+  if (name.type !== 'URI' || name.uri === undefined || ABSOLUTE_URI.test(name.uri)) return found
+  return [
+    ...found,
+    problem(fieldPath(path, 'uri'), 'invalid-uri', 'must be an absolute URI, such as "spiffe://example.org/shop"'),
+  ]
 }
 
 const validation = exactlyOne(

@@ -4,7 +4,7 @@ import { objectReference } from './platform-fields.ts'
 /** Client certificates of incoming TLS (Gateway API, FrontendTLSValidation). */
 export const clientValidation = openObject({
   caCertificateRefs: required(
-    list(objectReference, { min: 1, max: 8 }),
+    list(objectReference, { min: 1, max: 16 }),
     'ConfigMaps or Secrets with the CA certificates that client certificates are validated against.',
   ),
   mode: defaulted(

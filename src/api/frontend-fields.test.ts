@@ -54,14 +54,11 @@ verifies('frontend.tls/alpnProtocols-count', 'alpnProtocols has 1 to 16 items', 
   }),
 )
 
-verifies(
-  ['frontend.tls/alpnProtocols-item-length', 'scalar/tiny-string-length'],
-  'a protocol has 1 to 64 characters',
-  () =>
-    frontend((protocol) => ({ tls: { alpnProtocols: [protocol] } })).is({
-      good: ['x', 'x'.repeat(64), `${'\u{1F600}'.repeat(60)}${'x'.repeat(4)}`],
-      bad: { 'too-short': [''], 'too-long': ['x'.repeat(65), `${'\u{1F600}'.repeat(60)}${'x'.repeat(5)}`] },
-    }),
+verifies('frontend.tls/alpnProtocols-item-length', 'a protocol has 1 to 64 characters', () =>
+  frontend((protocol) => ({ tls: { alpnProtocols: [protocol] } })).is({
+    good: ['x', 'x'.repeat(64), `${'\u{1F600}'.repeat(60)}${'x'.repeat(4)}`],
+    bad: { 'too-short': [''], 'too-long': ['x'.repeat(65), `${'\u{1F600}'.repeat(60)}${'x'.repeat(5)}`] },
+  }),
 )
 
 test('a protocol has at most 255 bytes (RFC 7301, 3.1)', () =>
@@ -292,13 +289,13 @@ verifies('frontend.tracing/path-http-only', 'tracing.path is refused without pro
 
 verifies('frontend.tracing/resources-fields', 'a trace resource has a name and an expression', () => {
   frontend((name) => ({ tracing: { backendRef: service, resources: [{ name, expression: '1' }] } })).is({
-    good: ['x'.repeat(256)],
-    bad: { 'too-long': ['x'.repeat(257)] },
+    good: ['x', 'x'.repeat(256)],
+    bad: { 'too-short': [''], 'too-long': ['x'.repeat(257)] },
     required: true,
   })
   frontend((expression) => ({ tracing: { backendRef: service, resources: [{ name: 'a', expression }] } })).is({
-    good: ['"x"'],
-    bad: { 'too-short': [''] },
+    good: ['1', '1'.repeat(16_384)],
+    bad: { 'too-short': [''], 'too-long': ['1'.repeat(16_385)] },
     required: true,
   })
 })
@@ -309,6 +306,13 @@ verifies('frontend.metrics/attributes-required', 'metrics needs attributes', () 
     required: true,
   }),
 )
+
+verifies('frontend.metrics/add-fields', 'a label has a name and an expression', () => {
+  const label = (withHole: (x: unknown) => object) =>
+    frontend((x) => ({ metrics: { attributes: { add: [withHole(x)] } } }))
+  label((name) => ({ name, expression: '1' })).is({ good: ['a'], required: true })
+  label((expression) => ({ name: 'a', expression })).is({ good: ['1'], required: true })
+})
 
 verifies('frontend.metrics/add-count', 'metrics.attributes.add has 1 to 16 items with different names', () => {
   const label = (i: number) => ({ name: `l${i}`, expression: '"x"' })

@@ -37,7 +37,8 @@ const gatewayTls = openObject({
     openObject({
       default: optional(clientTls, 'Settings for all ports that perPort does not list.'),
       perPort: optional(
-        list(
+        listMap(
+          'port',
           openObject({
             port: required(port(), 'Port.'),
             tls: required(clientTls, 'TLS settings of this port.'),

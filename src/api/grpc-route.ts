@@ -1,9 +1,12 @@
 import {
   atLeastOne,
+  type ConfigProblem,
+  fieldPath,
   list,
   openObject,
   optional,
   type Parsed,
+  problem,
   REFERENCE_MEANINGS,
   required,
   SERVICE_PORT_RULE,
@@ -27,15 +30,41 @@ import {
 import { grpcRouteFilter } from './route-filters.ts'
 import { sessionPersistence } from './session-persistence.ts'
 
+const NAMES = {
+  service: /^\.?[a-z_][a-z_0-9]*(\.[a-z_][a-z_0-9]*)*$/i,
+  method: /^[a-z_][a-z_0-9]*$/i,
+}
+
+/** Names that a service and a method can have (Gateway API, GRPCMethodMatch). */
+function checkNames(
+  match: { readonly type: string; readonly service?: string | undefined; readonly method?: string | undefined },
+  path: string,
+): readonly ConfigProblem[] {
+  if (match.type !== 'Exact') return []
+  return (['service', 'method'] as const).flatMap((field) => {
+    const name = match[field]
+    if (name === undefined || NAMES[field].test(name)) return []
+    const dots = field === 'service' ? ', "_" and "."' : ' and "_"'
+    return [problem(fieldPath(path, field), 'invalid-name', `must be a name: letters, digits${dots}, no digit first`)]
+  })
+}
+
 const grpcRouteMatch = openObject({
   method: optional(
     atLeastOne(
       ['service', 'method'],
-      openObject({
-        type: matchType,
-        service: optional(text({ max: 1024 }), 'Name of the service.'),
-        method: optional(text({ max: 1024 }), 'Name of the method.'),
-      }),
+      withRule(
+        openObject({
+          type: matchType,
+          service: optional(text({ max: 1024 }), 'Name of the service.'),
+          method: optional(text({ max: 1024 }), 'Name of the method.'),
+        }),
+        {
+          reads: ['type', 'service', 'method'],
+          description: 'With type Exact, service and method are names of Protocol Buffers.',
+          check: checkNames,
+        },
+      ),
     ),
     'gRPC service and method to match.',
   ),

@@ -30,7 +30,7 @@ import {
   routeFields,
   weight,
 } from './platform-fields.ts'
-import { httpRouteFilter, routeRetry, routeTimeouts } from './route-filters.ts'
+import { httpRouteFilter, PATH_TEXT, routeRetry, routeTimeouts } from './route-filters.ts'
 import { sessionPersistence } from './session-persistence.ts'
 
 const ODD_PATH = /\/\/|%2f|%5c|#/i
@@ -45,7 +45,10 @@ function checkPath(match: { readonly type: string; readonly value: string }, pat
   const at = fieldPath(path, 'value')
   if (!value.startsWith('/')) return [problem(at, 'invalid-path', 'must start with /')]
   const odd = ODD_PATH.exec(value)?.[0] ?? pathFault(value)
-  return odd === undefined ? [] : [problem(at, 'invalid-path', `must not contain ${odd}`)]
+  if (odd !== undefined) return [problem(at, 'invalid-path', `must not contain ${odd}`)]
+  if (PATH_TEXT.test(value)) return []
+  const advice = value.includes('?') ? '; match parameters with queryParams' : ', others as %XX'
+  return [problem(at, 'invalid-path', `must have only characters of a path (RFC 3986)${advice}`)]
 }
 
 const pathMatch = withRule(
@@ -63,7 +66,7 @@ const pathMatch = withRule(
   {
     reads: ['type', 'value'],
     description:
-      'A path starts with / and has no empty, . or .. segments, no %2f, %5c, \\ or #, and no malformed escapes.',
+      'A path starts with /, has only characters of a path (RFC 3986, 3.3), no empty, . or .. segments, no %2f or %5c, and no malformed escapes.',
     check: checkPath,
   },
 )

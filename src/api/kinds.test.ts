@@ -285,7 +285,7 @@ function limitsOf(node: SchemaNode, name: string): string[] {
 }
 
 const LISTENER =
-  'port 1-65535, mode Terminate|Passthrough, certificateRefs 0-64, caCertificateRefs 1-8, mode AllowValidOnly|AllowInsecureFallback, ' +
+  'port 1-65535, mode Terminate|Passthrough, certificateRefs 0-64, caCertificateRefs 1-16, mode AllowValidOnly|AllowInsecureFallback, ' +
   'from All|Selector|Same|None, operator In|NotIn|Exists|DoesNotExist, kinds 0-8'
 const PARENTS = 'parentRefs 0-32, port 1-65535'
 const BACKENDS = 'backendRefs 0-16, weight 0-1000000'
@@ -310,7 +310,7 @@ test.each([
       `${HEADER_MODIFIERS_AND_MIRROR}, ${BACKENDS}, ${SESSIONS}`,
   ],
   ['TCPRoute', `${PARENTS}, rules 1-16, ${BACKENDS}`],
-  ['TLSRoute', `${PARENTS}, hostnames 0-16, rules 1-16, ${BACKENDS}`],
+  ['TLSRoute', `${PARENTS}, hostnames 0-1024, rules 1-16, ${BACKENDS}`],
   ['ReferenceGrant', 'from 1-16, to 1-16'],
   [
     'BackendTLSPolicy',

@@ -23,7 +23,7 @@ export class ObjectChanges {
   }
 
   /** @param objects current objects by key */
-  take(objects: ReadonlyMap<string, ApiObject>): ObjectChange {
+  take(objects: Pick<ReadonlyMap<string, ApiObject>, 'get'>): ObjectChange {
     const set: ApiObject[] = []
     const removed: ApiObject[] = []
     for (const [key, before] of this.#before) {

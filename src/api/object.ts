@@ -15,8 +15,8 @@ export interface ApiObject {
   readonly origin: Origin
 }
 
-/** The route has errors and was never valid, or its name was already in use. */
-export type Refusal = 'never-valid' | 'duplicate'
+/** The route has errors and was never valid, its name was already in use, or a bug stops its translation. */
+export type Refusal = 'never-valid' | 'duplicate' | 'untranslated'
 
 /** The metadata of a stored object: its name is known; cluster-wide objects have the namespace ''. */
 export type StoredMeta = ObjectMeta & { readonly name: string; readonly namespace: string }

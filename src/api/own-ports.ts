@@ -1,4 +1,4 @@
-/** The ports of the gateway's own servers, unless a variable sets another address (decision A-123). */
+/** The ports of the gateway's own servers, unless a variable sets another address. */
 export const OWN_PORTS = { admin: 15_000, api: 15_010, metrics: 15_020, readiness: 15_021 } as const
 
 /** The servers that only this machine may reach. */

@@ -9,7 +9,16 @@ type AskingCommand = 'tail' | 'why' | 'status' | 'top' | 'profile' | 'mcp sessio
 /** An environment variable that commands read. */
 export interface ProcessVariable {
   readonly meaning: string
-  readonly commands: readonly ('run' | 'lint' | 'explain' | 'version' | 'idp setup' | AskingCommand)[]
+  readonly commands: readonly (
+    | 'run'
+    | 'proxy'
+    | 'controller'
+    | 'lint'
+    | 'explain'
+    | 'version'
+    | 'idp setup'
+    | AskingCommand
+  )[]
   /** The form of its value; unset: any text, or a form that its reader checks. */
   readonly form?: VariableForm
 }
@@ -59,28 +68,31 @@ const KEY: VariableForm = { text: '64 hexadecimal digits', isValid: (value) => /
 export const VARIABLES = {
   GATEWRIGHT_LOG_FORMAT: {
     meaning: 'format of the log and the access log: text (the default) or json; --log-format takes precedence',
-    commands: ['run'],
+    commands: ['run', 'proxy', 'controller'],
     form: oneOf('text', 'json'),
   },
   GATEWRIGHT_LOG_LEVEL: {
     meaning:
       'least important messages in the log: error, warn, info (the default) or debug, also by module (info,proxy=debug); --log-level takes precedence',
-    commands: ['run'],
+    commands: ['run', 'proxy', 'controller'],
   },
-  GATEWRIGHT_ACCESS_LOG: { meaning: 'file of the access log; the default is standard output', commands: ['run'] },
+  GATEWRIGHT_ACCESS_LOG: {
+    meaning: 'file of the access log; the default is standard output',
+    commands: ['run', 'proxy'],
+  },
   GATEWRIGHT_ADMIN_ADDR: {
     meaning: `address of the admin server, a loopback address; the default is ${ADMIN_ADDRESS}. Commands that ask a running gateway ask there; --admin takes precedence`,
-    commands: ['run', 'tail', 'why', 'status', 'top', 'profile', 'mcp sessions'],
+    commands: ['run', 'proxy', 'tail', 'why', 'status', 'top', 'profile', 'mcp sessions'],
     form: ADDRESS,
   },
   GATEWRIGHT_STATS_ADDR: {
     meaning: `address of the metrics server; the default is port ${OWN_PORTS.metrics} of --bind`,
-    commands: ['run'],
+    commands: ['run', 'proxy'],
     form: ADDRESS,
   },
   GATEWRIGHT_READINESS_ADDR: {
     meaning: `address of the readiness server; the default is port ${OWN_PORTS.readiness} of --bind`,
-    commands: ['run'],
+    commands: ['run', 'proxy'],
     form: ADDRESS,
   },
   GATEWRIGHT_API_ADDR: {
@@ -94,7 +106,7 @@ export const VARIABLES = {
   },
   GATEWRIGHT_BODY_MEMORY: {
     meaning: 'memory that buffered bodies may use in each worker, such as 256Mi',
-    commands: ['run'],
+    commands: ['run', 'proxy'],
     form: SIZE,
   },
   GATEWRIGHT_RECORDS: {
@@ -114,60 +126,92 @@ export const VARIABLES = {
   },
   GATEWRIGHT_PRICES: {
     meaning: 'file with prices of models, which take precedence over the built-in ones',
-    commands: ['run', 'lint'],
+    commands: ['run', 'proxy', 'lint'],
   },
   GATEWRIGHT_TRANSPORT: {
     meaning:
       'streams: connections without TLS use only the public API of Node; auto (the default): the fastest transport that works',
-    commands: ['run', 'version'],
+    commands: ['run', 'proxy', 'version'],
     form: oneOf('auto', 'streams'),
   },
   CONNECTION_MIN_TERMINATION_DEADLINE: {
     meaning: 'minimum time of a shutdown, such as 10s; it takes precedence over shutdown.min of ProxyParameters',
-    commands: ['run'],
+    commands: ['run', 'proxy'],
     form: DURATION,
   },
   TERMINATION_GRACE_PERIOD_SECONDS: {
     meaning: 'maximum seconds of a shutdown; they take precedence over shutdown.max of ProxyParameters',
-    commands: ['run'],
+    commands: ['run', 'proxy'],
     form: SECONDS,
   },
   OTEL_EXPORTER_OTLP_METRICS_ENDPOINT: {
     meaning:
       'URL of an OTLP server to which all metrics are exported, such as http://127.0.0.1:4318/v1/metrics; the default is none',
-    commands: ['run'],
+    commands: ['run', 'proxy'],
   },
   OTEL_EXPORTER_OTLP_METRICS_PROTOCOL: {
     meaning: 'protocol of that server: http/protobuf (the default) or grpc',
-    commands: ['run'],
+    commands: ['run', 'proxy'],
     form: oneOf('http/protobuf', 'grpc'),
   },
   OTEL_EXPORTER_OTLP_METRICS_HEADERS: {
     meaning: 'headers of these exports, such as authorization=Bearer%20token,tenant=a',
-    commands: ['run'],
+    commands: ['run', 'proxy'],
   },
   OTEL_EXPORTER_OTLP_METRICS_TIMEOUT: {
     meaning: 'time limit of an export in milliseconds; the default is 10000',
-    commands: ['run'],
+    commands: ['run', 'proxy'],
     form: MILLISECONDS,
   },
   OTEL_METRIC_EXPORT_INTERVAL: {
     meaning: 'time between two exports of metrics in milliseconds, at least 1000; the default is 60000',
-    commands: ['run'],
+    commands: ['run', 'proxy'],
     form: MILLISECONDS,
   },
-  POD_NAME: { meaning: 'value of env.podName in expressions', commands: ['run'] },
-  NAMESPACE: { meaning: 'value of env.namespace in expressions', commands: ['run'] },
-  GATEWAY: { meaning: 'value of env.gateway in expressions', commands: ['run'] },
+  GATEWRIGHT_CONTROLLER_NAME: {
+    meaning: 'controllerName of the classes that the controller serves; only gatewright.dev/controller is implemented',
+    commands: ['controller'],
+  },
+  GATEWRIGHT_CLASS_NAME: {
+    meaning: 'name of the class of the controller; only gatewright is implemented',
+    commands: ['controller'],
+  },
+  GATEWRIGHT_CONTROLLER_SERVICE: {
+    meaning: 'name of the Service through which proxies reach the controller; the default is gatewright-controller',
+    commands: ['controller'],
+  },
+  GATEWRIGHT_NAMESPACES: {
+    meaning: 'namespaces that the controller reads, separated by commas; the default is all',
+    commands: ['controller'],
+  },
+  GATEWRIGHT_PROXY_IMAGE_REGISTRY: {
+    meaning: 'registry of the image of proxies; the default is ghcr.io',
+    commands: ['controller'],
+  },
+  GATEWRIGHT_PROXY_IMAGE_REPOSITORY: {
+    meaning: 'repository of the image of proxies; the default is gatewright/gatewright',
+    commands: ['controller'],
+  },
+  GATEWRIGHT_PROXY_IMAGE_TAG: {
+    meaning: 'tag of the image of proxies; the default is the version of the controller',
+    commands: ['controller'],
+  },
+  POD_NAMESPACE: {
+    meaning: 'namespace of the controller outside a cluster; the default is gatewright-system',
+    commands: ['controller'],
+  },
+  POD_NAME: { meaning: 'value of env.podName in expressions', commands: ['run', 'proxy'] },
+  NAMESPACE: { meaning: 'value of env.namespace in expressions', commands: ['run', 'proxy'] },
+  GATEWAY: { meaning: 'value of env.gateway in expressions', commands: ['run', 'proxy'] },
   SESSION_KEY: {
     meaning:
       '64 hexadecimal digits that encrypt MCP session ids and persistent sessions of routes, so that they survive a restart',
-    commands: ['run', 'explain'],
+    commands: ['run', 'proxy', 'explain'],
     form: KEY,
   },
   GATEWRIGHT_SESSION_KEY_PREVIOUS: {
     meaning: 'the previous session key, which still decrypts existing sessions',
-    commands: ['run', 'explain'],
+    commands: ['run', 'proxy', 'explain'],
     form: KEY,
   },
 } as const satisfies Readonly<Record<string, ProcessVariable>>

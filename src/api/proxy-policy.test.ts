@@ -131,9 +131,18 @@ verifies('policy/frontend-target-gateway', 'frontend targets a Gateway', () => a
 verifies('policy/frontend-target-listener-refused', 'frontend does not target a listener', () =>
   refuses('frontend', listener, 'spec.targetRefs[0].sectionName'),
 )
-verifies('policy/frontend-target-listener-set-refused', 'frontend does not target a ListenerSet', () => {
-  for (const target of [listenerSet, route, grpcRoute, service, backend, pool]) refuses('frontend', target)
+verifies('policy/frontend-target-listener-set-refused', 'frontend does not target a ListenerSet', () =>
+  refuses('frontend', listenerSet),
+)
+verifies('policy/frontend-target-route-refused', 'frontend does not target routes', () => {
+  for (const target of [route, grpcRoute]) refuses('frontend', target)
 })
+verifies('policy/frontend-target-service-refused', 'frontend does not target a Service', () => {
+  for (const target of [service, pool]) refuses('frontend', target)
+})
+verifies('policy/frontend-target-backend-refused', 'frontend does not target a backend', () =>
+  refuses('frontend', backend),
+)
 
 verifies('policy/traffic-target-gateway', 'traffic targets a Gateway', () => allows('traffic', gateway))
 verifies('policy/traffic-target-listener', 'traffic targets a listener', () => allows('traffic', listener))

@@ -57,21 +57,27 @@ export function readRefusedPolicy(value: unknown, meant?: string): RefusedPolicy
   }
 }
 
+/** A valid policy that is not in force. @returns undefined if it protects nothing */
+export function readUntranslatedPolicy(object: ApiObject): RefusedPolicy | undefined {
+  const policy = readRefusedPolicy(written(object))
+  return policy === undefined || policy.protects.length === 0 ? undefined : { ...policy, origin: object.origin }
+}
+
 /**
  * A policy that is not in force because another object has its name. Like an edit that is refused, it changes nothing where the other one
  * sets the fields by which it protects.
  * @returns undefined if it protects nothing else
  */
 export function readDisplacedPolicy(object: ApiObject, inForce: ApiObject): RefusedPolicy | undefined {
-  const policy = readRefusedPolicy(written(object))
-  if (policy === undefined || policy.protects.length === 0) return undefined
+  const policy = readUntranslatedPolicy(object)
+  if (policy === undefined) return undefined
   const other = readRefusedPolicy(written(inForce))
   const isCovered = policy.protects.every((path) => other?.protects.includes(path))
   const covered = new Set(isCovered ? [...other!.targetRefs, ...other!.targetSelectors].map(textOfTarget) : [])
   const targetRefs = policy.targetRefs.filter((target) => !covered.has(textOfTarget(target)))
   const targetSelectors = policy.targetSelectors.filter((target) => !covered.has(textOfTarget(target)))
   if (targetRefs.length + targetSelectors.length === 0) return undefined
-  return { ...policy, origin: object.origin, targetRefs, targetSelectors }
+  return { ...policy, targetRefs, targetSelectors }
 }
 
 /** The members that a file can have. */

@@ -81,6 +81,18 @@ export function standInForDuplicate(
   return { ...object, metadata: { ...object.metadata, name }, refusal: 'duplicate' }
 }
 
+/** A stand-in for a valid route for requests that cannot be translated. It has its parents, hostnames and matches, and a name that no object can have. */
+export function standInForUntranslated(object: ApiObject): ApiObject {
+  const { parentRefs, hostnames, rules } = membersOf(object.spec)
+  const matching = Array.isArray(rules) ? rules.map(({ matches }: Members) => withoutUndefined({ matches })) : undefined
+  return {
+    ...object,
+    metadata: { ...object.metadata, name: `${object.metadata.name}@untranslated` },
+    spec: withoutUndefined({ parentRefs, hostnames, rules: matching }),
+    refusal: 'untranslated',
+  }
+}
+
 /** Whether an object is used without unknown fields in which it may ask for authorization: a misspelt `filters`, or a field of `externalAuth`. */
 export function losesProtection(written: unknown, tolerated: readonly ConfigProblem[]): boolean {
   return tolerated.some(

@@ -22,6 +22,7 @@ import {
   withRule,
 } from '#schema/index.ts'
 import { hostname, openBackendReference, typedLocalReference } from './platform-fields.ts'
+import { settingsOfType } from './settings-of-type.ts'
 
 const header = openObject({
   name: required(httpHeaderName(), 'Name of the header.'),
@@ -34,11 +35,20 @@ const headerFilter = openObject({
   remove: optional(setOf(text(), { max: 16 }), 'Headers to remove.'),
 })
 
-const pathModifier = openObject({
-  type: required(enumOf('ReplaceFullPath', 'ReplacePrefixMatch'), 'Part of the path to replace.'),
-  replaceFullPath: optional(text({ max: 1024 }), 'New path.'),
-  replacePrefixMatch: optional(text({ max: 1024 }), 'Replacement of the matched prefix.'),
-})
+const MODIFIERS = { ReplaceFullPath: 'replaceFullPath', ReplacePrefixMatch: 'replacePrefixMatch' }
+
+const pathModifier = withRule(
+  openObject({
+    type: required(enumOf('ReplaceFullPath', 'ReplacePrefixMatch'), 'Part of the path to replace.'),
+    replaceFullPath: optional(text({ max: 1024 }), 'New path.'),
+    replacePrefixMatch: optional(text({ max: 1024 }), 'Replacement of the matched prefix.'),
+  }),
+  {
+    reads: ['type'],
+    description: 'A modifier must have the path of its type and no other.',
+    check: settingsOfType(MODIFIERS, 'a modifier'),
+  },
+)
 
 const fraction = withRule(
   openObject({
@@ -92,11 +102,13 @@ const cors = openObject({
   maxAge: defaulted(integer({ min: 1 }), 5, 'Seconds for which a browser may cache a preflight response.'),
 })
 
-/** The characters of a path (RFC 3986, 3.3). */
-const PATH = /^(?:[-A-Za-z0-9/._~!$&'()*+,;=:@]|%[0-9a-fA-F]{2})*$/
+/** A text that has only characters of a path (RFC 3986, 3.3). */
+export const PATH_TEXT = /^(?:[-A-Za-z0-9/._~!$&'()*+,;=:@]|%[0-9a-fA-F]{2})*$/
 
 const pathPrefix = formattedText({ max: 1024 }, (value) =>
-  PATH.test(value) ? undefined : { code: 'invalid-path', message: 'must be a path such as "/verify", without a query' },
+  PATH_TEXT.test(value)
+    ? undefined
+    : { code: 'invalid-path', message: 'must be a path such as "/verify", without a query' },
 )
 
 const authHeaders = setOf(text(), { max: 64 })
@@ -165,26 +177,10 @@ const SETTINGS = {
   ExtensionRef: 'extensionRef',
 } as const
 
-/** A filter must have the settings of its type and no others. */
-function checkFilter(
-  filter: { readonly type: string } & Readonly<Record<string, unknown>>,
-  path: string,
-): readonly ConfigProblem[] {
-  const own = Object.hasOwn(SETTINGS, filter.type) ? SETTINGS[filter.type as keyof typeof SETTINGS] : undefined
-  if (own === undefined) return []
-  const found = Object.values(SETTINGS)
-    .filter((field) => field !== own && filter[field] !== undefined)
-    .map((field) =>
-      problem(fieldPath(path, field), 'not-together', `${field} cannot be set in a filter of type ${filter.type}`),
-    )
-  if (filter[own] !== undefined) return found
-  return [problem(fieldPath(path, own), 'required', `is required in a filter of type ${filter.type}`), ...found]
-}
-
 const FILTER_RULE = {
   reads: ['type'] as const,
   description: 'A filter must have the settings of its type and no others.',
-  check: checkFilter,
+  check: settingsOfType(SETTINGS, 'a filter'),
 }
 
 const commonFilters = {

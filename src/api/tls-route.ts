@@ -8,7 +8,7 @@ export const tlsRoute = platformKind('TLSRoute', {
     openObject({
       ...routeFields,
       hostnames: optional(
-        list(hostname(), { max: 16 }),
+        list(hostname(), { max: 1024 }),
         'Server names (SNI) of the route. When unset, any server name.',
       ),
       rules: relayRules,

@@ -222,8 +222,8 @@ for (const direction of ['request', 'response']) {
 
   verifies('traffic.transformation/header-name-required', `a header of ${direction} has a name`, () =>
     transform((name) => ({ set: [{ name, value: '1' }] })).is({
-      good: ['x', ':path'],
-      bad: { 'invalid-header-name': ['x y', ':nothing'] },
+      good: ['x', ':path', 'x'.repeat(256)],
+      bad: { 'invalid-header-name': ['x y', ':nothing'], 'too-short': [''], 'too-long': ['x'.repeat(257)] },
       required: true,
     }),
   )
@@ -546,12 +546,15 @@ verifies('traffic.rateLimit.global.descriptors/entries-count', 'entries has 1 to
   })
 })
 
-verifies('traffic.rateLimit.global.descriptors/entry-name-required', 'the name of an entry is a TinyString', () =>
-  globalLimit((name) => ({ descriptors: [{ entries: [{ name, expression: '1' }] }] })).is({
-    good: ['x', 'x'.repeat(64)],
-    bad: { 'too-short': [''], 'too-long': ['x'.repeat(65)] },
-    required: true,
-  }),
+verifies(
+  ['traffic.rateLimit.global.descriptors/entry-name-required', 'scalar/tiny-string-length'],
+  'the name of an entry is a TinyString',
+  () =>
+    globalLimit((name) => ({ descriptors: [{ entries: [{ name, expression: '1' }] }] })).is({
+      good: ['x', 'x'.repeat(64)],
+      bad: { 'too-short': [''], 'too-long': ['x'.repeat(65)] },
+      required: true,
+    }),
 )
 
 verifies('traffic.rateLimit.global.descriptors/entry-expression-required', 'an entry has an expression', () =>

@@ -1,9 +1,9 @@
 import { clock } from '#base/clock.ts'
 import { hostPort } from '#base/host-port.ts'
 import { listen } from '#base/listen.ts'
-import { RequestAnswerer } from './http/answer-request.ts'
-import type { ApiContext } from './http/api-context.ts'
-import { bearerCheck } from './http/bearer-token.ts'
+import { RequestAnswerer } from './serve/answer-request.ts'
+import type { ApiContext } from './serve/api-context.ts'
+import { bearerCheck } from './serve/bearer-token.ts'
 
 /** `import` would read each name that the module exports, and so load the client of `fetch`, which nothing here needs. */
 const { createServer } = process.getBuiltinModule('node:https')

@@ -6,16 +6,16 @@ import { startApiServer } from './api-server.ts'
 import { createCertificate } from './credentials/certificates.ts'
 import { CustomResources } from './custom-resources/custom-resources.ts'
 import { definitionKind } from './custom-resources/definition-kind.ts'
-import type { ApiContext, AuditEntry } from './http/api-context.ts'
-import { builtInKinds } from './kinds/built-in-kinds.ts'
 import { KindRegistry } from './kinds/registry.ts'
 import { reviewKinds } from './kinds/review-kinds.ts'
 import { ApiDocuments } from './openapi/documents.ts'
+import { builtInKinds } from './platform-rules/built-in-kinds.ts'
+import type { ApiContext, AuditEntry } from './serve/api-context.ts'
 import { timestamp } from './verbs/prepare.ts'
 import { Snapshots } from './verbs/snapshots.ts'
 import { Watches } from './verbs/watch.ts'
 
-const TOKEN = 'test-token'
+export const TOKEN = 'test-token'
 
 export interface TestAnswer {
   readonly status: number

@@ -23,7 +23,7 @@ const QUANTITY = /^([0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:([eE][+-]?[0-9]+)|(Ki|Mi|Gi|
 const MAX_BYTE_SIZE = 4_294_967_295
 
 /**
- * Parses a `ByteSize` (specification 1, 2.2; decision A-04): a Kubernetes quantity or an integer, with fractions rounded up.
+ * Parses a `ByteSize` (specification 1, 2.2): a Kubernetes quantity or an integer, with fractions rounded up.
  * @returns bytes in 1..4294967295, or undefined if the format or the range is wrong
  */
 export function parseByteSize(value: string | number): number | undefined {
@@ -33,8 +33,8 @@ export function parseByteSize(value: string | number): number | undefined {
   return whole >= 1 && whole <= MAX_BYTE_SIZE ? whole : undefined
 }
 
-/** NaN for anything else. */
-function parseQuantity(text: string): number {
+/** The number that a Kubernetes quantity without sign stands for; NaN for anything else. */
+export function parseQuantity(text: string): number {
   if (text.length > 32) return Number.NaN
   const match = QUANTITY.exec(text)
   if (match === null) return Number.NaN

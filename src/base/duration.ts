@@ -5,7 +5,7 @@ const WHOLE = /^(?:\d{1,5}(?:h|ms|m|s)){1,4}$/
 const GROUP = /(\d{1,5})(h|ms|m|s)/g
 
 /**
- * Parses a `Duration` (specification 1, 2.2; decision A-03): 1 to 4 groups of 1 to 5 digits and a unit `h`, `m`, `s` or `ms`.
+ * Parses a `Duration` (specification 1, 2.2): 1 to 4 groups of 1 to 5 digits and a unit `h`, `m`, `s` or `ms`.
  * @returns milliseconds, or undefined if the text has another format
  */
 export function parseDuration(text: string): number | undefined {

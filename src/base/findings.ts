@@ -28,6 +28,14 @@ export const FINDINGS = {
         'The same, but not all targets are known, because an entry has mistakes: a gateway that starts with it does not become ready.',
       'file-never-valid':
         'No version of the file could be read: its policies are unknown, and a gateway that starts with it does not become ready.',
+      'kind-not-served':
+        'A Kubernetes API serves no version of a kind that the gateway reads: there are no objects of it until the API does.',
+      'api-unreadable':
+        'A Kubernetes API cannot be reached, or refuses to show objects; what was read before stays in force.',
+      'secret-not-read':
+        'An object refers to a Secret outside of the namespaces that the gateway reads; the reference is treated as one to a missing Secret.',
+      'translation-failed':
+        'A bug of the gateway stopped the translation of the object: what was in force before stays so, and what it protects refuses all requests if it was never translated. Other objects are not affected.',
     },
   },
   field: {
@@ -91,7 +99,7 @@ export const FINDINGS = {
       'cel-never-true': 'Conditions that are joined by `&&` exclude each other, so they are never true.',
       'cel-always-fails': 'A part of the expression fails in every evaluation.',
       'deny-can-fail': 'The evaluation of a Deny rule can fail, and then the rule does not deny.',
-      'rule-on-client-field': 'A client can change the result of the rule by repeating a header.',
+      'rule-on-client-field': 'A client can change the result of the rule by sending a list of values in a header.',
       'rule-hides-kind':
         'A rule for MCP tools, prompts, resources or tasks fails for items of other kinds, and hides them.',
       'mcp-name-unknown':
@@ -257,8 +265,12 @@ export const FINDINGS = {
     title: 'Services and MCP targets',
     codes: {
       'service-without-endpoints': 'A port of the Service has no ready endpoint.',
+      'external-name': 'A DNS name in a Service or EndpointSlice leads the gateway to any server, or is not used.',
+      'endpoint-link-local': 'A link-local address of a Service or EndpointSlice is not used.',
       'annotation-value': 'The value of an annotation is invalid; the finding says what applies.',
       'annotation-unknown': 'The gateway reads no such annotation on this kind of object; it has no effect.',
+      'backend-is-gateway':
+        'The backend is the admin server, resource API, metrics or readiness server of the gateway itself.',
       'backend-not-http2': 'An endpoint that is configured for HTTP/2 does not support it.',
       'llm-path-not-completions':
         'Requests for the path of another LLM interface are handled as chat completions, because `routes` is unset.',

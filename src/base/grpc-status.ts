@@ -1,6 +1,7 @@
 import type { RejectionCode } from './rejections.ts'
 
 /** Status codes of gRPC that the gateway uses; the names are those of the protocol. */
+const DEADLINE_EXCEEDED = 4
 const INTERNAL = 13
 const PERMISSION_DENIED = 7
 const UNAUTHENTICATED = 16
@@ -22,7 +23,13 @@ const BY_HTTP_STATUS: Readonly<Record<number, number>> = {
 }
 
 /** Refusals whose code determines the gRPC status more precisely than their HTTP status. */
-const BY_CODE: Partial<Record<RejectionCode, number>> = { 'no-valid-backends': UNAVAILABLE }
+const BY_CODE: Partial<Record<RejectionCode, number>> = {
+  // GRPCRouteRule.backendRefs (Gateway API): calls whose backend cannot be used get UNAVAILABLE.
+  'request-timeout': DEADLINE_EXCEEDED,
+  'no-valid-backends': UNAVAILABLE,
+  'backend-missing': UNAVAILABLE,
+  'backend-invalid': UNAVAILABLE,
+}
 
 /** The gRPC status of a refusal whose HTTP status is `httpStatus`. */
 export function grpcStatusOf(code: RejectionCode, httpStatus: number): number {

@@ -1,3 +1,5 @@
+import ipaddr from 'ipaddr.js'
+
 /** An IP address as its 16-bit groups: 2 for version 4, 8 for version 6. */
 export type Groups = readonly number[]
 
@@ -44,6 +46,20 @@ function parseGroups(text: string): number[] | undefined {
   return parts.every((part) => /^[0-9a-fA-F]{1,4}$/.test(part))
     ? parts.map((part) => Number.parseInt(part, 16))
     : undefined
+}
+
+/** Whether a host is an IP address in any spelling. */
+export function isIpAddress(host: string): boolean {
+  return ipaddr.isValid(withoutZone(host))
+}
+
+/** Whether a host is a link-local IP address in any spelling (RFC 3927; RFC 4291, 2.5.6). */
+export function isLinkLocal(host: string): boolean {
+  return isIpAddress(host) && ipaddr.process(withoutZone(host)).range() === 'linkLocal'
+}
+
+function withoutZone(host: string): string {
+  return host.split('%')[0]!
 }
 
 /** The canonical text (RFC 5952). */

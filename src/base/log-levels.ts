@@ -11,6 +11,7 @@ export const MODULES = {
   proxy: 'traffic: endpoints, shared limits, bugs',
   observe: 'access log and metrics',
   apiserver: 'writes of objects through the API',
+  deliver: 'plans of proxies, from their controller',
 } as const
 export type Module = keyof typeof MODULES
 

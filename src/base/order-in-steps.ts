@@ -20,7 +20,7 @@ function byStart(one: Placed, other: Placed): number {
  * take little work. Yields between comparisons.
  * @returns the given list if it is in order
  */
-export function* sortInSteps<Item>(items: readonly Item[], pace: Pace, compare: Compare<Item>): Steps<readonly Item[]> {
+function* sortInSteps<Item>(items: readonly Item[], pace: Pace, compare: Compare<Item>): Steps<readonly Item[]> {
   let runs: (readonly Item[])[] = []
   let from = 0
   for (let at = 1; at < items.length; at++) {

@@ -2,13 +2,12 @@ import { clock } from '#base/clock.ts'
 import type { LiveEndpoint } from '#engine/backend/live-backend.ts'
 import type { CallPurpose, CallRequest } from '#exchange/call.ts'
 import { Exchange } from '#exchange/exchange.ts'
+import { LARGE_BODY, wholeBody } from '#exchange/known-body.ts'
 import { grpcTimeout } from '#net/grpc/status-fields.ts'
 import { Head } from '#net/http/head.ts'
 import { isGrpcRequest } from '#net/http/request-rules.ts'
 import { CallContext } from './call-context.ts'
 import type { CallWay } from './call-way.ts'
-
-const NO_BYTES = new Uint8Array(0)
 
 /** The exchange of a call, as the backend policies of its destination see it. @param deadlineMs undefined: it has none */
 export function callExchange(way: CallWay, request: CallRequest, deadlineMs: number | undefined): Exchange {
@@ -29,7 +28,7 @@ export function callExchange(way: CallWay, request: CallRequest, deadlineMs: num
   exchange.workloads = caller.workloads
   Object.assign(exchange.identity, caller.identity)
   exchange.metadata = caller.metadata
-  exchange.requestBody = body === undefined ? NO_BYTES : body instanceof Uint8Array ? body : null
+  exchange.requestBody = body === undefined || body instanceof Uint8Array ? wholeBody(body) : LARGE_BODY
   return exchange
 }
 

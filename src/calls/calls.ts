@@ -1,6 +1,7 @@
 import { clock } from '#base/clock.ts'
 import { chooseEndpoint } from '#engine/backend/balance.ts'
 import type { LiveBackend, LiveEndpoint } from '#engine/backend/live-backend.ts'
+import { RequestedPlaces } from '#engine/backend/place.ts'
 import { backendName } from '#exchange/backend-name.ts'
 import {
   type Call,
@@ -140,7 +141,10 @@ export class Calls {
       atOnce: AT_ONCE[request.purpose],
       random,
       call: this.#callIn(caller, claim, depth + 1),
-      failed: (failure: FailureCode) => failed(key, endpoint.label, failure),
+      failed: (failure: FailureCode) => {
+        // A destination that a client chose says nothing about the configuration.
+        if (!(endpoint.place instanceof RequestedPlaces)) failed(key, endpoint.label, failure)
+      },
       ended,
       span,
     }

@@ -2,13 +2,13 @@ import { clock } from '#base/clock.ts'
 import { chooseDestination } from '#engine/backend/destinations.ts'
 import type { LiveEndpoint } from '#engine/backend/live-backend.ts'
 import { findPlace, isRefusal } from '#engine/backend/place.ts'
-import { Progress, runChain } from '#engine/request/chain.ts'
+import { Progress, runChain } from '#engine/merge/chain.ts'
 import { judgeHead, recordComplete } from '#engine/request/record-answer.ts'
 import { CallError, type CallFailure, type CallRequest, type CallResponse } from '#exchange/call.ts'
 import type { Exchange } from '#exchange/exchange.ts'
 import type { Outcome } from '#exchange/outcome.ts'
 import { FixedBody } from '#net/body/fixed-body.ts'
-import { type Failure, isOwnBound } from '#net/failure.ts'
+import { countsForHealth, type Failure } from '#net/failure.ts'
 import { grpcStatusName } from '#net/grpc/status-fields.ts'
 import { BODY_NONE, type ClientHandler, type ClientStream } from '#net/stream.ts'
 import { type TimerWheel, WheelTimer } from '#net/timer-wheel.ts'
@@ -162,9 +162,10 @@ export class OneCall implements ClientHandler, AnswerOwner {
     this.#fail('protocol-error', 'the server switched protocols')
   }
 
-  failed(_: ClientStream, { code, detail, maybeProcessed }: Failure): void {
+  failed(_: ClientStream, failure: Failure): void {
+    const { code, detail, maybeProcessed } = failure
     this.#unanswered!.way.failed(code)
-    if (!isOwnBound(code)) this.#judge(undefined)
+    if (countsForHealth(failure)) this.#judge(undefined)
     this.#fail(code, detail, maybeProcessed ? undefined : this.#endpoint.label)
   }
 

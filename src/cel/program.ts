@@ -70,6 +70,8 @@ export interface Compiled<C> {
    * `except` (lower case) are ignored.
    */
   readonly mismatch: (path: string, wanted: boolean, except: ReadonlySet<string>) => Note | undefined
+  /** The members of the host object `path` whose values it compares as one text, as written. */
+  readonly membersCompared: (path: string) => ReadonlySet<string>
   /** See `reads-path.ts`. */
   readonly readsPath: (path: string) => boolean
   /** See `written-names.ts`. */
@@ -99,6 +101,10 @@ export function compile<C>(source: string, environment: Environment<C>, options:
   const reads: Omit<Compiled<C>, 'program' | 'problems'> = {
     membersRead: (path) => membersRead(expr, checked, environment, path),
     mismatch: (path, wanted, except) => firstMismatch(findMismatches(expr, checked, path, wanted), except, source),
+    membersCompared: (path) =>
+      new Set(
+        [true, false].flatMap((wanted) => findMismatches(expr, checked, path, wanted).map(({ member }) => member)),
+      ),
     readsPath: (path) => readsPath(expr, checked, path),
     writtenNames: () => writtenNames(expr, checked),
     comparedTexts: (path) =>
@@ -139,6 +145,7 @@ const NOTHING_READ: Omit<Compiled<never>, 'program' | 'problems'> = {
   writtenNames: () => new Set<string>(),
   comparedTexts: () => [],
   mismatch: () => undefined,
+  membersCompared: () => new Set<string>(),
   possibleResults: () => NO_RESULT,
 }
 

@@ -1,6 +1,6 @@
 /**
  * The costs of work, in steps. A step is a nanosecond on the machine where the weights were measured, with the size and data that are worst
- * for the work; `npm run bench:cel -- --weights` measures them again and prints a table. Outside of loops only work that grows with the
+ * for the work; `npm run bench -- cel --weights` measures them again and prints a table. Outside of loops only work that grows with the
  * data is charged: the rest is bounded by the length of the expression.
  */
 export const WEIGHTS = {

@@ -16,7 +16,19 @@ test.each([
   expect(namesFor(command)).toEqual(names)
 })
 
-test('run describes all variables but that of the identity provider', () => {
-  const { GATEWRIGHT_IDP_ADMIN_PASSWORD: _, ...others } = VARIABLES
-  expect(namesFor('run')).toEqual(Object.keys(others))
+const OF_CONTROLLER = [
+  'GATEWRIGHT_CONTROLLER_NAME',
+  'GATEWRIGHT_CLASS_NAME',
+  'GATEWRIGHT_CONTROLLER_SERVICE',
+  'GATEWRIGHT_NAMESPACES',
+  'GATEWRIGHT_PROXY_IMAGE_REGISTRY',
+  'GATEWRIGHT_PROXY_IMAGE_REPOSITORY',
+  'GATEWRIGHT_PROXY_IMAGE_TAG',
+  'POD_NAMESPACE',
+]
+
+test('run describes all variables but those of the identity provider and of the controller', () => {
+  const others = ['GATEWRIGHT_IDP_ADMIN_PASSWORD', ...OF_CONTROLLER]
+  expect(namesFor('run')).toEqual(Object.keys(VARIABLES).filter((name) => !others.includes(name)))
+  expect(namesFor('controller')).toEqual(['GATEWRIGHT_LOG_FORMAT', 'GATEWRIGHT_LOG_LEVEL', ...OF_CONTROLLER])
 })

@@ -53,12 +53,12 @@ test('the statements of the specification, marked if not implemented yet', () =>
   expect(describeField(found('ProxyPolicy.spec.backend.tls.verifySubjectAltNames')).join('\n')).toContain(
     '\nSpecification:\n  `verifySubjectAltNames` has 1 to 16 items.\n',
   )
-  const lines = describeField(found('ProxyParameters.spec.image.pullPolicy'))
+  const lines = describeField(found('ProxyParameters.spec.mesh.trustDomain'))
   expect(lines).toContain('  effect    not implemented yet')
   const at = lines.indexOf('Specification ("not yet": not implemented, or proved by no test):')
   expect(lines.slice(at + 1, at + 3)).toEqual([
-    '  not yet  `image.pullPolicy` sets the pull policy of the container.',
-    "  not yet  Without `image.pullPolicy` the platform's default applies.",
+    '  not yet  `mesh.trustDomain` is the local trust domain of the mesh.',
+    '  not yet  `mesh.trustDomain` defaults to `cluster.local`.',
   ])
   expect(describeField(found('Gateway.spec.listeners')).join('\n')).not.toContain('Specification')
 })

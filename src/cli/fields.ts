@@ -11,7 +11,8 @@ import { exampleOf } from './policy-example.ts'
 export function fields(path: string | undefined): ExitCode {
   if (path === undefined) {
     printTable(KINDS.map(({ kind, description }) => [kind, description]))
-    print('\nA path shows more, such as: gatewright fields ProxyPolicy.spec.traffic')
+    print('')
+    print('A path shows more, such as: gatewright fields ProxyPolicy.spec.traffic')
     return EXIT.ok
   }
   const found = findField(path)

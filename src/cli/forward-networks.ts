@@ -1,9 +1,10 @@
 import { parseNetwork } from '#net/connect/forward-rules.ts'
 import { UsageError } from './usage-error.ts'
 
-/** Option for backends whose destinations clients choose. */
+/** Options for destinations that others than the operator choose. */
 export interface ForwardFlags {
   readonly allowForwardTo?: readonly string[]
+  readonly allowExternalName?: true
 }
 
 /** The networks of `--allow-forward-to`, as text. @throws UsageError */

@@ -57,7 +57,7 @@ function pasted(): { readonly path: string; readonly init: RequestInit } {
 
 test.each([
   ['http', undefined],
-  ['llm', 'llm       Completions to openai, model gpt-5-mini'],
+  ['llm', 'llm       Completions to openai, model gpt-6-luna'],
   ['mcp', '  initialize: the response of the target is forwarded'],
   ['a2a', 'A2A agent card; the base URL of the card becomes http://localhost:8080'],
 ])('%s: explain reads the printed request', async (topic, line) => {
@@ -109,5 +109,24 @@ test.each(cases)('%s: lint reports nothing, and the printed request works', asyn
     expect(await response.text()).toMatch(expected)
   } finally {
     await upstream?.close()
+  }
+})
+
+test('llm: a prompt of 5 MB passes', async () => {
+  init('llm', folder)
+  const file = join(folder, 'gateway.yaml')
+  const upstream = await startLlm({ port: 0 })
+  try {
+    const port = await freePort()
+    const written = await readFile(file, 'utf8')
+    const edited = written.replace(/ {6}providerOne:\n.*model: .*/, provider(upstream.port))
+    await writeFile(file, edited.replace('port: 8080', `port: ${port}`))
+    await using gateway = await startGateway({ files: [folder], workers: 1, environment: KEY })
+    const { path, init: request } = pasted()
+    const body = JSON.stringify({ model: 'mock-small', messages: [{ role: 'user', content: 'x'.repeat(5_000_000) }] })
+    const response = await fetch(`${gateway.url(port)}${path}`, { ...request, body })
+    expect([response.status, await response.text()]).toEqual([200, expect.stringContaining('"choices"')])
+  } finally {
+    await upstream.close()
   }
 })

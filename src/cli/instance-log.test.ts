@@ -413,6 +413,9 @@ const MESSAGES_IN = [
   'src/observe/log/application-log.ts',
   'src/observe/otlp/metrics-exporter.ts',
   'src/instance/failing-outputs.ts',
+  'src/deliver/plan-client.ts',
+  'src/instance/controller.ts',
+  'src/instance/data-plane.ts',
   'src/instance/instance.ts',
   'src/instance/record-folder.ts',
   'src/instance/state-folder.ts',
@@ -423,6 +426,7 @@ const MESSAGES_IN = [
   'src/workers/run-proxy-worker.ts',
   'src/workers/report-circuit.ts',
   'src/workers/report-eviction.ts',
+  'src/workers/report-exhaustion.ts',
   'src/workers/worker-pool.ts',
   'src/apiserver/api-service.ts',
 ]

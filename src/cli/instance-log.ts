@@ -16,6 +16,9 @@ import type { LogState } from '#workers/messages.ts'
 import type { ReplacedFor } from '#workers/worker-pool.ts'
 import { problemLines } from './finding-lines.ts'
 
+/** A gateway or a proxy that runs. */
+type StartedInstance = Pick<Instance, 'ports' | 'adminUrl' | 'whyNotReady'> & Partial<Pick<Instance, 'apiUrl'>>
+
 /** Logs the events of an instance. Events that several workers report, and unchanged states, are logged once. */
 export class InstanceLog implements InstanceEvents {
   readonly #log: ApplicationLog
@@ -97,7 +100,7 @@ export class InstanceLog implements InstanceEvents {
     }
   }
 
-  translated(findings: readonly Finding[], store: ObjectStore): void {
+  translated(findings: readonly Finding[], store: Pick<ObjectStore, 'locate'>): void {
     this.#problems('objects', placeFindings(store, findings), 'the objects have problems; everything else is in force')
   }
 
@@ -140,7 +143,7 @@ export class InstanceLog implements InstanceEvents {
     this.#log.log('instance', this.#running ? 'info' : 'debug', 'plan in force', { version })
   }
 
-  started(instance: Instance): void {
+  started(instance: StartedInstance): void {
     this.#running = true
     const debuggerUrl = inspector.url()
     if (debuggerUrl !== undefined) {
@@ -164,6 +167,14 @@ export class InstanceLog implements InstanceEvents {
     this.#notReady = instance.whyNotReady.join('; ')
     if (this.#notReady === '') this.#log.log('instance', 'info', 'ready', servers)
     else this.#log.log('instance', 'warn', 'running, but not ready', { ...servers, cause: this.#notReady })
+  }
+
+  /** @param fields its API and its ports */
+  controllerStarted(fields: LogFields, whyNotReady: readonly string[]): void {
+    this.#running = true
+    this.#notReady = whyNotReady.join('; ')
+    if (this.#notReady === '') this.#log.log('instance', 'info', 'ready', fields)
+    else this.#log.log('instance', 'warn', 'running, but not ready', { ...fields, cause: this.#notReady })
   }
 
   readiness(whyNotReady: readonly string[]): void {

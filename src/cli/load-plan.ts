@@ -4,7 +4,8 @@ import type { SharedState } from '#engine/merge/compile-context.ts'
 import { PlanCheck } from '#engine/plan/check-plan.ts'
 import { NO_COUNTER } from '#exchange/token-counter.ts'
 import { ForwardRules, parseNetwork } from '#net/connect/forward-rules.ts'
-import { ownSockets, type SocketAddress } from '#net/connect/own-sockets.ts'
+import type { OperatorSocket, SocketAddress } from '#net/connect/own-machine.ts'
+import { ownMachine } from '#net/connect/own-sockets.ts'
 import { TLS_MATERIAL } from '#net/tls-material.ts'
 import type { PlanItem } from '#plan/item.ts'
 import { RemoteKeySets } from '#policies/shared/authentication/remote-key-set.ts'
@@ -15,6 +16,7 @@ import { createCloudServices } from '#workers/cloud-services.ts'
 import { importKey } from '#workers/import-key.ts'
 import { DIRECT_CHECKER } from '#workers/passwords/direct-checker.ts'
 import { createSealer, readSessionKeys, type SessionKeys } from '#workers/sealer.ts'
+import { operatorSockets } from './operator-addresses.ts'
 
 const SLOTS = 65_536
 
@@ -25,21 +27,26 @@ export interface LoadedPlan {
   readonly state: SharedState
 }
 
-export interface LoadOptions extends Pick<TranslateOptions, 'address'> {
+export interface LoadOptions extends Pick<TranslateOptions, 'addresses' | 'allowsExternalNames'> {
   /** Of the gateway whose sessions requests have; by default random. */
   readonly sessionKeys?: SessionKeys
   /** Networks that clients may choose destinations in whatever they are. */
   readonly forwardTo?: readonly string[]
   /** Sockets of the gateway, which they may not choose. */
   readonly listening?: () => Iterable<SocketAddress>
+  /** Sockets of its servers for operators; default: the usual ones. */
+  readonly servers?: readonly OperatorSocket[]
   /** Fetches the remote key set with this id into `keySets`. Without it, none is fetched. */
   readonly fetchKeySet?: (id: string, keySets: RemoteKeySets) => void
 }
 
-/** Translates and checks, with separate memory for buckets and health. @param address the address of the listeners of a Gateway */
+/** There is no log, and the findings of the objects tell of faults. */
+const findingsTell = () => {}
+
+/** Translates and checks, with separate memory for buckets and health. @param addresses of the listeners of each Gateway */
 export function loadPlan(
   store: CheckedObjects,
-  { address, sessionKeys, fetchKeySet, ...forwarding }: LoadOptions = {},
+  { addresses, allowsExternalNames = false, sessionKeys, fetchKeySet, ...forwarding }: LoadOptions = {},
 ): LoadedPlan {
   const memory = createSlotMemory(SLOTS, false)
   const directory = new SlotDirectory(memory)
@@ -61,16 +68,22 @@ export function loadPlan(
     keySets,
     forwardRules: forwardRules(forwarding),
   }
-  const translator = new Translator({ tlsMaterial: TLS_MATERIAL, ...(address === undefined ? {} : { address }) })
+  const translator = new Translator({
+    tlsMaterial: TLS_MATERIAL,
+    allowsExternalNames,
+    onFault: findingsTell,
+    ...(addresses && { addresses }),
+  })
   const change = translator.apply(store.takeChange())
-  translator.noteProblems(new PlanCheck(state).take(change).problems)
+  translator.noteProblems(new PlanCheck(state, findingsTell).take(change).problems)
   return { items: translator.items, findings: translator.findings, state }
 }
 
 function forwardRules({
   forwardTo = [],
   listening = () => [],
-}: Pick<LoadOptions, 'forwardTo' | 'listening'>): ForwardRules {
+  servers = operatorSockets({}),
+}: Pick<LoadOptions, 'forwardTo' | 'listening' | 'servers'>): ForwardRules {
   const networks = forwardTo.map(parseNetwork).filter((network) => network !== undefined)
-  return new ForwardRules(networks, ownSockets(listening))
+  return new ForwardRules(networks, ownMachine({ listeners: listening, servers: () => servers }))
 }

@@ -6,7 +6,7 @@ import { shortDuration } from '#base/short-duration.ts'
 import { askAdmin, tellUnanswered } from './ask-admin.ts'
 import { oneOf } from './environment.ts'
 import type { ExitCode } from './exit-code.ts'
-import { print } from './output.ts'
+import { print, printJson } from './output.ts'
 
 export interface SessionsFlags {
   /** URL of the admin server; the default is that of the environment. */
@@ -21,7 +21,7 @@ export async function mcpSessions({ admin, backend, output }: SessionsFlags): Pr
   const answer = await askAdmin(admin, '/mcp_sessions', { parameters: { backend } })
   if ('exitCode' in answer) return answer.exitCode
   const sessions = parseJson(answer.text) as readonly DescribedSession[]
-  if (isJson) print(JSON.stringify(sessions, undefined, 2))
+  if (isJson) printJson(sessions)
   else for (const line of sessionLines(sessions)) print(line)
   return tellUnanswered(answer, 'the sessions')
 }

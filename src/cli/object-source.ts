@@ -50,8 +50,8 @@ export async function readObjects(
 }
 
 async function readApi({ server, kubeconfig, context, state, namespace = [] }: ApiFlags): Promise<CheckedObjects> {
-  const { connect } = await import('./cluster/connect.ts')
-  const { readCluster } = await import('./cluster/read-cluster.ts')
+  const { connect } = await import('#cluster/connect.ts')
+  const { readCluster } = await import('#cluster/read-cluster.ts')
   using client = await connect({
     server,
     kubeconfig,

@@ -6,9 +6,19 @@ import { EXIT } from './exit-code.ts'
 // Only this file writes output of commands: results to standard output, errors to standard error. Objects and requests may come from
 // anyone, so characters that control a terminal are escaped.
 
-/** Prints a line of the result. */
+/** Prints a line of the result. Line breaks in it are escaped, too: a text of others must not write lines of its own. */
 export function print(line: string): void {
-  console.log(escapeInvisibleInLines(line))
+  console.log(escapeInvisible(line))
+}
+
+/** Prints a text of several lines. What others have said must not be in it with line breaks. */
+export function printText(text: string): void {
+  console.log(escapeInvisibleInLines(text))
+}
+
+/** Prints a value as JSON for people and programs. */
+export function printJson(value: unknown): void {
+  printText(JSON.stringify(value, undefined, 2))
 }
 
 /** A part of a line; styled only on a terminal, and not with `NO_COLOR`. */
@@ -59,9 +69,9 @@ export class Screen {
   }
 }
 
-/** Prints a line about a failure. */
-export function complain(message: string): void {
-  console.error(escapeInvisibleInLines(`gatewright: ${message}`))
+/** Prints a line about a failure, and further ones below it. Line breaks in them are escaped. */
+export function complain(message: string, ...below: readonly string[]): void {
+  console.error([`gatewright: ${message}`, ...below].map(escapeInvisible).join('\n'))
 }
 
 /**

@@ -1,6 +1,6 @@
 import { Command, CommanderError, Option } from 'commander'
+import { ApiUnreadable } from '#cluster/api-unreadable.ts'
 import { VERSION } from '#instance/version.ts'
-import { ApiUnreadable } from './cluster/api-unreadable.ts'
 import { describeVariables } from './describe-variables.ts'
 import { EXIT, type ExitCode } from './exit-code.ts'
 import { addOperatorCommands, adminOption as admin } from './operator-commands.ts'
@@ -29,9 +29,19 @@ export async function runCommandLine(argv: readonly string[], around?: Surroundi
   } catch (error) {
     if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.ok : EXIT.usage
     if (!(error instanceof UsageError || error instanceof ApiUnreadable)) throw error
-    complain(error.message)
-    return error instanceof UsageError ? EXIT.usage : EXIT.findings
+    if (error instanceof ApiUnreadable) {
+      complain(error.message)
+      return EXIT.findings
+    }
+    complainInLines(error.message)
+    return EXIT.usage
   }
+}
+
+/** What is wrong with the command line, in the words of the gateway. */
+function complainInLines(text: string): void {
+  const [first = '', ...below] = text.split('\n')
+  complain(first, ...below)
 }
 
 /** Each command loads its modules when it runs, so `version` and help respond at once. Commands inherit the settings of the program. */
@@ -40,7 +50,7 @@ function buildProgram(end: (code: ExitCode) => void, around: Surroundings | unde
     .description('A programmable proxy gateway for HTTP, LLM, MCP and A2A traffic, configured by objects.')
     .version(`gatewright ${VERSION}`, '-V, --version', 'print the version')
     .showHelpAfterError('(run gatewright --help for usage)')
-    .configureOutput({ outputError: (text) => complain(text.replace(/^error: /, '').trimEnd()) })
+    .configureOutput({ outputError: (text) => complainInLines(text.replace(/^error: /, '').trimEnd()) })
     .exitOverride()
   program
     .command('init')
@@ -59,6 +69,7 @@ function buildProgram(end: (code: ExitCode) => void, around: Surroundings | unde
     .option('--state <dir>', STATE)
     .addOption(bind())
     .addOption(allowForwardTo())
+    .addOption(allowExternalName())
     .option('--workers <n>', 'number of proxy threads (default: the number of processors)')
     .addOption(addressPool())
     .option('--records <dir>', 'folder for files with decision records (default: none are written)')
@@ -78,6 +89,41 @@ function buildProgram(end: (code: ExitCode) => void, around: Surroundings | unde
       end(await run(paths, options, around))
     })
   program
+    .command('controller')
+    .description(
+      'Run a controller on Kubernetes: it deploys the proxies of Gateways, and delivers their configuration.',
+    )
+    .addOption(kubeconfig().default(undefined, 'that of the Pod'))
+    .addOption(context())
+    .addOption(namespace())
+    .option('--bind <ip>', 'address of its servers', '::')
+    .option('--log-format <format>', 'format of the log: text or json (default: text)')
+    .option('--log-level <level>', 'least important messages to log: error, warn, info or debug (default: info)')
+    .addHelpText('after', describeVariables('controller'))
+    .action(async (options) => {
+      const { runController } = await import('./controller.ts')
+      end(await runController(options, around))
+    })
+  program
+    .command('proxy')
+    .description('Run the proxy of one Gateway, with the configuration that a controller on Kubernetes gives it.')
+    .requiredOption('--controller <url>', 'address of the controller, such as https://gatewright-controller:9978')
+    .option('--controller-ca <file>', 'certificate authorities of the controller (PEM; default: those of the system)')
+    .option(
+      '--controller-token <file>',
+      'token that the proxy authenticates with; it is read again for each connection',
+    )
+    .option('--config <file>', 'settings of the process, in the form of rawConfig of ProxyParameters')
+    .addOption(bind())
+    .option('--workers <n>', 'number of proxy threads (default: that of --config, or the number of processors)')
+    .option('--log-format <format>', 'format of the log and the access log: text or json (default: text)')
+    .option('--log-level <level>', 'least important messages to log: error, warn, info or debug (default: info)')
+    .addHelpText('after', describeVariables('proxy'))
+    .action(async (options) => {
+      const { runProxy } = await import('./proxy.ts')
+      end(await runProxy(options, around))
+    })
+  program
     .command('lint')
     .description(
       'Check objects of files, of a running gateway or of a cluster. Exit code 0: no errors. Exit code 1: errors, or what --fail-on says, or the API cannot be read.',
@@ -91,6 +137,7 @@ function buildProgram(end: (code: ExitCode) => void, around: Surroundings | unde
     .addOption(stateOfGateway())
     .addOption(bind())
     .addOption(addressPool())
+    .addOption(allowExternalName())
     .option(
       '--fail-on <problems>',
       'problems that make the exit code 1: errors (the default), warnings (and errors) or never',
@@ -126,6 +173,7 @@ function buildProgram(end: (code: ExitCode) => void, around: Surroundings | unde
     .addOption(bind())
     .addOption(addressPool())
     .addOption(allowForwardTo())
+    .addOption(allowExternalName())
     .option('--show-secrets', 'show credentials in clear text; treat the output as a secret')
     .option('-d, --data <body>', 'request body, or @path of a file with it; the default method becomes POST')
     .option(
@@ -137,6 +185,23 @@ function buildProgram(end: (code: ExitCode) => void, around: Surroundings | unde
     .action(async (request, options) => {
       const { explain } = await import('./explain/explain.ts')
       end(await explain(request, options))
+    })
+  program
+    .command('render')
+    .description(
+      'Print the Kubernetes objects that a controller would apply to run the proxies of the Gateways: Deployments, Services and so on. Nothing is applied. Exit code 1: errors, or the API cannot be read.',
+    )
+    .argument('[paths...]', PATHS)
+    .option('-f, --file <path>', FILES, collect)
+    .addOption(server())
+    .addOption(kubeconfig())
+    .addOption(context())
+    .addOption(namespace())
+    .addOption(stateOfGateway())
+    .option('--controller <url>', 'URL that proxies get their configuration from (default: that of the chart)')
+    .action(async (paths, options) => {
+      const { renderFiles } = await import('./render/render.ts')
+      end(await renderFiles(paths, options))
     })
   addOperatorCommands(program, end)
   program
@@ -284,6 +349,12 @@ const allowForwardTo = () =>
     '--allow-forward-to <cidr>',
     'network that dynamicForwardProxy backends may reach although its addresses are refused by default, such as 127.0.0.0/8; may be repeated',
   ).argParser(collect)
+
+const allowExternalName = () =>
+  new Option(
+    '--allow-external-name',
+    'use DNS names of Services (ExternalName) and EndpointSlices, also in objects that are not from files',
+  )
 
 function collect(value: string, before: readonly string[] = []): string[] {
   return [...before, value]

@@ -1,9 +1,6 @@
-import { closeSync, existsSync } from 'node:fs'
-import { availableParallelism } from 'node:os'
+import { existsSync } from 'node:fs'
 import { isDeepStrictEqual } from 'node:util'
 import { NotLoopback } from '#admin/admin-server.ts'
-import { LOOPBACK, OWN_PORTS } from '#api/own-ports.ts'
-import { hostAndPort, type VariableName } from '#api/process-variables.ts'
 import { PortInUse } from '#base/listen.ts'
 import { readLogFilter } from '#base/log-levels.ts'
 import {
@@ -13,34 +10,28 @@ import {
 } from '#control/gateways/read-process-settings.ts'
 import { BadAddressPool } from '#instance/address-pool.ts'
 import { Instance } from '#instance/instance.ts'
-import type { HostPort, InstanceOptions } from '#instance/options.ts'
+import type { InstanceOptions } from '#instance/options.ts'
 import { StateFolderUnusable } from '#instance/state-folder.ts'
-import { CAN_SHARE_PORTS } from '#net/accept/listener.ts'
 import { TLS_MATERIAL } from '#net/tls-material.ts'
 import { ApplicationLog, type LogSettings } from '#observe/log/application-log.ts'
-import { openLog } from '#observe/log/open-log.ts'
 import { DatabaseUnusable } from '#store/database/database-fault.ts'
 import { FileStore } from '#store/files.ts'
 import type { ObjectStore } from '#store/store.ts'
-import { bodyMemory } from './body-memory.ts'
+import { dataPlaneOptions } from './data-plane-options.ts'
 import { EarlyLog } from './early-log.ts'
-import { type Environment, readVariable } from './environment.ts'
+import type { Environment } from './environment.ts'
 import { EXIT, type ExitCode } from './exit-code.ts'
 import { type ForwardFlags, forwardNetworks } from './forward-networks.ts'
 import { InstanceLog } from './instance-log.ts'
 import { type ListenFlags, listenAddresses } from './listen-addresses.ts'
 import { type LogFlags, logSettings } from './log-settings.ts'
-import { metricsExport } from './metrics-export.ts'
 import { objectPaths, type PathFlags } from './object-paths.ts'
 import { type OpenedStore, openStore } from './open-store.ts'
-import { priceFile } from './price-file.ts'
+import { apiAddress, operatorAddresses } from './operator-addresses.ts'
 import { type RecordFlags, recordBodies, recordSettings } from './record-settings.ts'
 import { writeRunningNote } from './running-note.ts'
-import { sessionKeys } from './session-keys.ts'
-import { shutdownVariables } from './shutdown-variables.ts'
 import { checkStatePath } from './state-path.ts'
 import { type Surroundings, WHOLE_PROCESS } from './surroundings.ts'
-import { transportSetting } from './transport-setting.ts'
 import { UsageError } from './usage-error.ts'
 
 export interface RunFlags extends ForwardFlags, ListenFlags, LogFlags, PathFlags, RecordFlags {
@@ -81,7 +72,6 @@ export async function run(
     ...toOptions(store, { ...flags, workers }, settings, environment),
     records,
     recordBodyBytes: recordBodies(flags, environment),
-    metricsExport: metricsExport(environment),
   }
   const log = new InstanceLog(new ApplicationLog(settings, around.openLog()))
   logging.open((...line) => log.message(...line))
@@ -154,62 +144,16 @@ function openOrFail(open: () => OpenedStore): OpenedStore | Error {
 function toOptions(
   store: ObjectStore,
   flags: RunFlags,
-  { format }: LogSettings,
+  settings: LogSettings,
   environment: Environment,
 ): Omit<InstanceOptions, 'state'> {
   const addresses = listenAddresses(flags)
-  const { bind } = addresses
   return {
     store,
-    workers: workerCount(flags.workers),
+    ...dataPlaneOptions(flags.workers, settings, environment),
     ...addresses,
-    logFormat: format,
-    logFile: logFile(environment),
-    admin: address(environment, 'GATEWRIGHT_ADMIN_ADDR', { host: LOOPBACK, port: OWN_PORTS.admin }),
-    metrics: address(environment, 'GATEWRIGHT_STATS_ADDR', { host: bind, port: OWN_PORTS.metrics }),
-    readiness: address(environment, 'GATEWRIGHT_READINESS_ADDR', { host: bind, port: OWN_PORTS.readiness }),
-    api: apiAddress(environment),
-    shutdown: shutdownVariables(environment),
-    sessionKeys: sessionKeys(environment),
-    bodyMemoryBytes: bodyMemory(environment),
-    prices: priceFile(environment, { watch: true }),
+    ...operatorAddresses(environment, addresses.bind),
     forwardTo: forwardNetworks(flags),
-    transport: transportSetting(environment),
+    allowsExternalNames: flags.allowExternalName ?? false,
   }
-}
-
-/** A file that cannot be opened would end every worker. */
-function logFile(environment: Environment): string | undefined {
-  const path = readVariable(environment, 'GATEWRIGHT_ACCESS_LOG')
-  if (path === undefined) return undefined
-  try {
-    closeSync(openLog(path))
-    return path
-  } catch (error) {
-    throw new UsageError(`GATEWRIGHT_ACCESS_LOG is ${path}, which cannot be opened: ${(error as Error).message}`)
-  }
-}
-
-function workerCount(text: string | undefined): number {
-  if (text === undefined) return CAN_SHARE_PORTS ? availableParallelism() : 1
-  const count = Number(text)
-  if (!Number.isInteger(count) || count < 1 || count > 256)
-    throw new UsageError(`--workers ${text} must be a number from 1 to 256`)
-  if (count > 1 && !CAN_SHARE_PORTS)
-    throw new UsageError(`--workers ${count}: this platform supports only one worker; use --workers 1`)
-  return count
-}
-
-/** Undefined: the API is switched off. */
-function apiAddress(environment: Environment): HostPort | undefined {
-  if (readVariable(environment, 'GATEWRIGHT_API_ADDR') === 'off') return undefined
-  return address(environment, 'GATEWRIGHT_API_ADDR', { host: LOOPBACK, port: OWN_PORTS.api })
-}
-
-/** `host:port` from the environment, `[::1]:0` for IPv6. */
-function address(environment: Environment, name: VariableName, otherwise: HostPort): HostPort {
-  const text = readVariable(environment, name)
-  if (text === undefined) return otherwise
-  const { host, port } = hostAndPort(text)
-  return { host, port: Number(port) }
 }

@@ -40,7 +40,7 @@ function startLoop(validity: Readonly<Record<string, readonly [from: number, unt
   const statuses: string[] = []
   const loop = startControlLoop({
     translator,
-    publishPlan: () => new Map(),
+    plans: { take: () => new Map() },
     publishStatuses: ({ written }, findings) => {
       statuses.push(JSON.stringify(written))
       if (findings !== undefined) published.push(findings)

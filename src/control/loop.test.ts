@@ -20,9 +20,11 @@ function startLoop(...first: ApiObject[]) {
   const withdrawn: string[] = []
   const loop = startControlLoop({
     translator: new Translator(),
-    publishPlan: (delta) => {
-      deltas.push(delta)
-      return new Map()
+    plans: {
+      take(delta) {
+        deltas.push(delta)
+        return new Map()
+      },
     },
     publishStatuses: (changed) => {
       statuses.push(changed.written)
@@ -80,7 +82,7 @@ test('problems found by compiling reach the statuses', () => {
   const seen: unknown[] = []
   const loop = startControlLoop({
     translator: new Translator(),
-    publishPlan: () => new Map([['ProxyPolicy/default/p', [problem]]]),
+    plans: { take: () => new Map([['ProxyPolicy/default/p', [problem]]]) },
     publishStatuses: (changed, findings) => seen.push([changed.written.map(({ kind }) => kind), findings]),
   })
   loop.apply({ set: [gatewayOn(8080), policy], removed: [] })

@@ -1,34 +1,24 @@
 import type { ObjectChange } from '#api/object-change.ts'
 import { clock } from '#base/clock.ts'
 import type { Finding } from '#base/finding.ts'
-import type { BackendFact } from '#plan/backend-fact.ts'
-import type { PlanDelta } from '#plan/delta.ts'
-import type { Binding, StatusChange } from './translation.ts'
+import type { PlanReports, PlanTarget } from '#plan/plan-link.ts'
+import type { StatusChange } from './translation.ts'
 import type { Translator } from './translator.ts'
 
 export interface ControlLoopOptions {
   readonly translator: Translator
-  /**
-   * Publishes a change of the plan. Called before the statuses of the same change are published.
-   * @returns the problems found while the changed items were compiled, by key of the object
-   */
-  readonly publishPlan: (delta: PlanDelta) => ReadonlyMap<string, readonly Finding[]>
+  /** Gets the changes of the plan, each before the statuses of the same change are published. */
+  readonly plans: PlanTarget
   /** Publishes the statuses that changed since the last call, and all findings if any of them changed. */
   readonly publishStatuses: (changed: StatusChange, findings: readonly Finding[] | undefined) => void
 }
 
 /** Translates changes of objects, and publishes the resulting changes of the plan and of the statuses. */
-export interface ControlLoop {
+export interface ControlLoop extends PlanReports {
   /** Applies one change of objects. Related objects must be in the same change. */
   apply(change: ObjectChange): void
-  /** Reports which sockets the data plane has bound, by `socketKey`. */
-  bound(bindings: ReadonlyMap<string, Binding>): void
   /** Reports which objects keep their last valid version and why, by key of the object. */
   refused(reasons: ReadonlyMap<string, string>): void
-  /** Reports a fact about a backend that was observed in traffic. `version`: the plan in use then. The fact is kept until the plan changes. */
-  observed(version: number, fact: BackendFact): void
-  /** Reports the problems found when policies were recompiled after a key set changed, in the form that `publishPlan` returns. */
-  recompiled(problems: ReadonlyMap<string, readonly Finding[]>): void
   /** Stops publishing. */
   close(): void
 }
@@ -69,7 +59,7 @@ export function startControlLoop(options: ControlLoopOptions): ControlLoop {
         version++
         // A new plan may change the facts. Traffic reports them again if they still hold.
         translator.forgetFacts()
-        translator.noteProblems(options.publishPlan({ version, ...change }))
+        translator.noteProblems(options.plans.take({ version, ...change }))
       }
       publishStatuses()
     },

@@ -2,10 +2,10 @@ import type { ApiObject } from '#api/object.ts'
 import type { Finding } from '#base/finding.ts'
 import { Stages } from '#base/incremental/stage.ts'
 import { UNCHECKED_MATERIAL } from '#base/tls-material.ts'
-import { grantStage } from './grant-stage.ts'
-import { contextOpener } from './open-context.ts'
-import { createTables, putObject } from './tables.ts'
-import type { TranslationContext } from './translation-context.ts'
+import type { TranslationContext } from './context/translation-context.ts'
+import { grantStage } from './stages/grant-stage.ts'
+import { contextOpener } from './stages/open-context.ts'
+import { createTables, putObject } from './stages/tables.ts'
 
 /** Runs a translation function on objects, as a node of a stage would. */
 export function inContext<T>(

@@ -11,12 +11,6 @@ export interface Translation {
   readonly statuses: readonly ObjectStatus[]
 }
 
-/** Whether a socket accepts connections (decision A-34). */
-export type Binding =
-  | { readonly state: 'bound' }
-  /** `reason`: CamelCase, such as `PortUnavailable`. */
-  | { readonly state: 'failed'; readonly reason: string; readonly message: string }
-
 /**
  * The status of one object in the form of the Kubernetes API, without times, which `stampStatus` adds. Entries of other controllers are
  * included unchanged.
@@ -31,6 +25,6 @@ export interface ObjectStatus {
 /** What changed in the statuses. */
 export interface StatusChange {
   readonly written: readonly ObjectStatus[]
-  /** Keys of the objects that this controller has no more to say about, because they left it or were removed. */
+  /** Keys of the objects whose status this controller no longer writes, because they belong to another controller or were removed. */
   readonly withdrawn: readonly string[]
 }

@@ -1,7 +1,8 @@
 import { expect, test } from 'vitest'
 import type { Finding } from '#base/finding.ts'
+import type { Binding } from '#plan/binding.ts'
 import { admitObject } from '#test/support/admit-object.ts'
-import type { Binding, Translation } from './translation.ts'
+import type { Translation } from './translation.ts'
 import { Translator } from './translator.ts'
 
 const gateway = {

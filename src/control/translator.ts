@@ -1,24 +1,24 @@
-import type { GatewayObject } from '#api/gateway.ts'
 import type { KindName } from '#api/kinds.ts'
-import { objectKey } from '#api/object.ts'
+import { type ApiObject, keyOf, objectKey } from '#api/object.ts'
 import type { ObjectChange } from '#api/object-change.ts'
 import type { RefusedPolicy } from '#api/refused-policy.ts'
 import { clock } from '#base/clock.ts'
 import type { Finding } from '#base/finding.ts'
-import { Stages } from '#base/incremental/stage.ts'
+import { type NodeFault, Stages } from '#base/incremental/stage.ts'
 import type { Table } from '#base/incremental/table.ts'
 import { type TlsMaterialCheck, UNCHECKED_MATERIAL } from '#base/tls-material.ts'
 import type { BackendFact } from '#plan/backend-fact.ts'
+import type { Binding } from '#plan/binding.ts'
 import type { PlanChange } from '#plan/delta.ts'
 import type { PlanItem } from '#plan/item.ts'
-import { annotationStage } from './annotation-stage.ts'
-import { backendStage } from './backends/backend-stage.ts'
-import { serviceStage, sliceStage } from './backends/service-stages.ts'
-import { missedTlsTargetsStage, tlsPolicyStage } from './backends/tls-policy-stages.ts'
-import { classStage, gatewayStage, listenerSetStage, listenerStage, socketStage } from './gateways/gateway-stages.ts'
-import { grantStage } from './grant-stage.ts'
-import { observedStage } from './observed-stage.ts'
-import { contextOpener } from './open-context.ts'
+import { commonAddress, type GatewayAddresses } from './gateways/check-addresses.ts'
+import { annotationStage } from './stages/annotation-stage.ts'
+import { backendStage } from './stages/backend-stage.ts'
+import { classStage, gatewayStage, listenerSetStage, listenerStage, socketStage } from './stages/gateway-stages.ts'
+import { grantStage } from './stages/grant-stage.ts'
+import { materialStage } from './stages/material-stage.ts'
+import { observedStage } from './stages/observed-stage.ts'
+import { contextOpener } from './stages/open-context.ts'
 import {
   overlapStage,
   partialStage,
@@ -27,37 +27,49 @@ import {
   reachStage,
   sharedSocketStage,
   tieStage,
-} from './policies/policy-stages.ts'
-import { refusedPolicyStage } from './policies/refused-policy-stage.ts'
-import { materialStage } from './references/material-stage.ts'
-import { displacedStage, matchStage, routeStage, shadowedStage, shadowStage } from './routes/route-stages.ts'
+} from './stages/policy-stages.ts'
+import { refusedPolicyStage } from './stages/refused-policy-stage.ts'
+import {
+  coveredPatternStage,
+  displacedStage,
+  matchStage,
+  routeStage,
+  shadowedStage,
+  shadowStage,
+} from './stages/route-stages.ts'
+import { serviceStage, sliceStage } from './stages/service-stages.ts'
+import { addStatusStages, findingStage } from './stages/status-stages.ts'
+import { createTables, putObject, removeObject, replaceRefused, type Tables } from './stages/tables.ts'
+import { missedTlsTargetsStage, tlsPolicyStage } from './stages/tls-policy-stages.ts'
+import { TranslationFaults } from './stages/translation-faults.ts'
+import { noGatewayStage, parametersStage } from './stages/unused-stages.ts'
+import { podStage, workloadReaderStage, workloadStage } from './stages/workload-stages.ts'
 import { completeStatus } from './status/own-status.ts'
-import { addStatusStages, findingStage } from './status/status-stages.ts'
-import { createTables, putObject, removeObject, replaceRefused, type Tables } from './tables.ts'
-import type { Binding, ObjectStatus, StatusChange, Translation } from './translation.ts'
-import { noGatewayStage, parametersStage } from './unused-stages.ts'
-import { podStage, workloadReaderStage, workloadStage } from './workload-stages.ts'
+import type { ObjectStatus, StatusChange, Translation } from './translation.ts'
 
 export interface TranslateOptions {
-  /** The address of the listeners of a Gateway; default: the loopback address. */
-  readonly address?: (gateway: GatewayObject) => string
+  /** The addresses of the listeners of each Gateway; default: the loopback address. */
+  readonly addresses?: GatewayAddresses
+  /** Whether names of servers in Services and EndpointSlices are used, even in objects that are not from files; default: no. */
+  readonly allowsExternalNames?: boolean
   /** Checks certificates and keys; without it, only their PEM format is checked. */
   readonly tlsMaterial?: TlsMaterialCheck
+  /** Called when the translation of an object throws, which other objects do not notice; by default, the error is thrown again. */
+  readonly onFault?: (fault: NodeFault) => void
 }
 
-const LOOPBACK = '127.0.0.1'
+const LOOPBACK = commonAddress('127.0.0.1')
+
+type StageOptions = Required<Omit<TranslateOptions, 'onFault'>> & Pick<TranslateOptions, 'onFault'>
 
 /** The stages of a translation, in order: each stage reads tables of earlier stages. */
-function buildStages(
-  tables: Tables,
-  { address = () => LOOPBACK, tlsMaterial = UNCHECKED_MATERIAL }: TranslateOptions,
-): Stages {
+function buildStages(tables: Tables, { addresses, tlsMaterial, allowsExternalNames, onFault }: StageOptions): Stages {
   const openContext = contextOpener(tables, tlsMaterial)
-  const stages = new Stages()
+  const stages = new Stages(onFault)
   stages.add(grantStage(tables))
   // Gateways and their listeners
   stages.add(classStage(tables, openContext))
-  stages.add(gatewayStage(tables, openContext, address))
+  stages.add(gatewayStage(tables, openContext, addresses))
   stages.add(listenerSetStage(tables, openContext))
   stages.add(socketStage(tables))
   stages.add(listenerStage(tables))
@@ -71,13 +83,14 @@ function buildStages(
   stages.add(refusedPolicyStage(tables, openContext))
   // Objects that those refer to
   stages.add(sliceStage(tables))
-  stages.add(serviceStage(tables))
+  stages.add(serviceStage(tables, allowsExternalNames))
   stages.add(materialStage(tables))
   stages.add(podStage(tables))
   stages.add(workloadReaderStage(tables))
   stages.add(workloadStage(tables))
   // Relations between them
   stages.add(shadowStage(tables))
+  stages.add(coveredPatternStage(tables))
   stages.add(shadowedStage(tables))
   stages.add(tieStage(tables))
   stages.add(partialStage(tables))
@@ -86,7 +99,7 @@ function buildStages(
   stages.add(reachStage(tables))
   stages.add(policyFactsStage(tables))
   stages.add(missedTlsTargetsStage(tables))
-  stages.add(parametersStage(tables))
+  stages.add(parametersStage(tables, addresses.serviceOf !== undefined))
   stages.add(noGatewayStage(tables))
   stages.add(annotationStage(tables))
   // Findings and statuses
@@ -103,16 +116,27 @@ function buildStages(
 export class Translator {
   readonly #tables = createTables()
   readonly #stages: Stages
+  readonly #faults: TranslationFaults
   readonly #changedItems = new Set<string>()
   readonly #changedStatuses = new Set<string>()
   readonly #items = new Map<string, PlanItem>()
+  readonly #addresses: GatewayAddresses
+  #addressesFreed = 0
   #findingsChanged = true
   #refused: ReadonlySet<string> = new Set()
   /** By object, why its newest version is refused. */
   #refusedEdits: ReadonlyMap<string, string> = new Map()
 
-  constructor(options: TranslateOptions = {}) {
-    this.#stages = buildStages(this.#tables, options)
+  constructor({
+    addresses = LOOPBACK,
+    tlsMaterial = UNCHECKED_MATERIAL,
+    allowsExternalNames = false,
+    onFault,
+  }: TranslateOptions = {}) {
+    this.#addresses = addresses
+    const chosen = { addresses, tlsMaterial, allowsExternalNames }
+    this.#stages = buildStages(this.#tables, { ...chosen, ...(onFault && { onFault }) })
+    this.#faults = new TranslationFaults(this.#tables, this.#stages)
     this.#tables.items.watch((key) => this.#changedItems.add(key))
     this.#tables.statuses.watch((key) => this.#changedStatuses.add(key))
     this.#tables.allFindings.watch(() => {
@@ -139,16 +163,25 @@ export class Translator {
   /** @param change valid objects @returns what changed in the plan */
   apply({ set, removed, refused = this.#refused, refusedPolicies, statusWritten = [] }: ObjectChange): PlanChange {
     for (const object of removed) removeObject(this.#tables, object)
+    this.#freeAddresses(removed, set)
     for (const object of set) putObject(this.#tables, object)
     replaceRefused(this.#tables, this.#refused, refused)
     this.#refused = refused
     if (refusedPolicies !== undefined) this.#replaceRows(this.#tables.refusedPolicies, byObject(refusedPolicies))
-    this.#stages.update()
+    this.#faults.update()
     this.#tellAgain(statusWritten)
     return this.#takeItems()
   }
 
-  /** Statuses of which more than ours has changed, or of which a client may have removed what they said. */
+  /** A Gateway that is deleted, or that asks for another address, frees its address for Gateways without one. */
+  #freeAddresses(removed: readonly ApiObject[], set: readonly ApiObject[]): void {
+    const deleted = removed.filter(isGateway)
+    for (const gateway of deleted) this.#addresses.release(keyOf(gateway))
+    if (deleted.length === 0 && !set.some(isGateway)) return
+    this.#tables.addressesFreed.put('any', '', [++this.#addressesFreed])
+  }
+
+  /** Writes statuses again: others have changed them, or a client may have removed our part. */
   #tellAgain(keys: readonly string[]): void {
     for (const key of keys) if (!this.#tables.statuses.isEmpty(key)) this.#changedStatuses.add(key)
   }
@@ -156,7 +189,7 @@ export class Translator {
   /** Replaces the problems found while the plan was compiled, for these objects. @param problems by key of the object */
   noteProblems(problems: ReadonlyMap<string, readonly Finding[]>): void {
     for (const [key, findings] of problems) this.#tables.problems.put(key, '', findings)
-    this.#stages.update()
+    this.#faults.update()
   }
 
   /** Replaces the states of the sockets in the data plane. @param bindings by `socketKey`; a socket that is missing is pending */
@@ -177,12 +210,12 @@ export class Translator {
     const key = `${fact.backend} ${fact.code}`
     if (this.#tables.facts.rows(key).length > 0) return
     this.#tables.facts.put(key, '', [fact])
-    this.#stages.update()
+    this.#faults.update()
   }
 
   forgetFacts(): void {
     for (const key of this.#tables.facts.keys()) this.#tables.facts.put(key, '', [])
-    this.#stages.update()
+    this.#faults.update()
   }
 
   /** The next time at which results change without a change of objects, in ms since the epoch; undefined: never. */
@@ -196,7 +229,7 @@ export class Translator {
     const now = clock.now()
     const due = this.#tables.deadlines.keys().filter((time) => now > Number(time))
     for (const time of due) this.#tables.passed.put(time, '', [true])
-    this.#stages.update()
+    this.#faults.update()
     // No node reads a time that has passed.
     for (const time of due) this.#tables.passed.put(time, '', [])
   }
@@ -239,7 +272,7 @@ export class Translator {
 
   #replaceAll<Row>(table: Table<Row>, rows: ReadonlyMap<string, Row>): void {
     this.#replaceRows(table, new Map([...rows].map(([key, row]) => [key, [row]])))
-    this.#stages.update()
+    this.#faults.update()
   }
 
   #replaceRows<Row>(table: Table<Row>, rows: ReadonlyMap<string, readonly Row[]>): void {
@@ -265,6 +298,10 @@ export class Translator {
     this.#changedItems.clear()
     return { set, removed }
   }
+}
+
+function isGateway({ kind }: ApiObject): boolean {
+  return kind === 'Gateway'
 }
 
 function byObject(policies: readonly RefusedPolicy[]): ReadonlyMap<string, readonly RefusedPolicy[]> {

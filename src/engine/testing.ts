@@ -1,5 +1,7 @@
-import type { BodyReader, Exchange } from '#exchange/exchange.ts'
+import type { RequestBodyAccess } from '#exchange/bodies.ts'
+import type { Exchange } from '#exchange/exchange.ts'
 import type { Expression } from '#exchange/expression.ts'
+import { LARGE_BODY, wholeBody } from '#exchange/known-body.ts'
 import { NO_BODIES } from '#exchange/no-bodies.ts'
 import { NO_COUNTER } from '#exchange/token-counter.ts'
 import type { PlanChange } from '#plan/delta.ts'
@@ -17,9 +19,9 @@ import { RemoteKeySets } from '#policies/shared/authentication/remote-key-set.ts
 import { CloudCredentials } from '#policies/shared/clouds/cloud-credential.ts'
 import { type ExchangeInputs, exchangeWith, NO_CLOUDS, PLAIN_SEALER } from '#policies/shared/testing.ts'
 import { createSlotMemory, SlotDirectory } from '#state/slots.ts'
+import { PlanIndex } from './lookups/plan-index.ts'
 import type { SharedState } from './merge/compile-context.ts'
 import { LivePlan } from './plan/live-plan.ts'
-import { PlanIndex } from './plan/plan-index.ts'
 import type { LiveSocket } from './route/live-listener.ts'
 
 /** Test support for the engine: short forms of plan items, and plans in force. */
@@ -219,15 +221,15 @@ export function exchangeReading(
 ): { readonly exchange: Exchange; readonly limits: number[] } {
   const exchange = exchangeWith(inputs)
   const limits: number[] = []
-  const bodies: BodyReader = {
-    ...NO_BODIES,
-    async readRequestBody(of, maxBytes) {
+  const request: RequestBodyAccess = {
+    ...NO_BODIES.request,
+    async read(maxBytes) {
       limits.push(maxBytes)
-      of.requestBody = body.length > maxBytes ? null : new TextEncoder().encode(body)
+      exchange.requestBody = body.length > maxBytes ? LARGE_BODY : wholeBody(new TextEncoder().encode(body))
       return undefined
     },
   }
-  exchange.bodies = bodies
+  exchange.bodies = { ...NO_BODIES, request }
   return { exchange, limits }
 }
 

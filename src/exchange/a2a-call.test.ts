@@ -2,6 +2,7 @@ import { expect, test } from 'vitest'
 import { Head } from '#net/http/head.ts'
 import { type A2aCall, readA2aCall } from './a2a-call.ts'
 import { methodOfPath } from './a2a-methods.ts'
+import { LARGE_BODY, largeBody, UNREAD_BODY, wholeBody } from './known-body.ts'
 
 const requests: [method: string, target: string, expected: string | undefined][] = [
   // the public card, in the spellings that servers accept
@@ -27,7 +28,9 @@ const requests: [method: string, target: string, expected: string | undefined][]
   ['POST', '/message%3Asend', 'SendMessage'],
   ['POST', '/Message:Send/', 'SendMessage'],
   ['POST', '/a2a/v1/message:stream', 'SendStreamingMessage'],
-  ['GET', '/message:send', undefined],
+  ['GET', '/message:send', 'unknown'],
+  ['HEAD', '/message:send', undefined],
+  ['OPTIONS', '/message:send', undefined],
   ['GET', '/v1/tasks/7', 'GetTask'],
   ['HEAD', '/v1/tasks/7', 'GetTask'],
   ['GET', '/tasks?pageSize=3', 'ListTasks'],
@@ -39,7 +42,12 @@ const requests: [method: string, target: string, expected: string | undefined][]
   ['GET', '/tasks/7/pushNotificationConfigs', 'ListTaskPushNotificationConfigs'],
   ['GET', '/tasks/7/pushNotificationConfigs/1', 'GetTaskPushNotificationConfig'],
   ['DELETE', '/tasks/7/pushNotificationConfigs/1', 'DeleteTaskPushNotificationConfig'],
-  ['DELETE', '/tasks/7', undefined],
+  ['DELETE', '/tasks/7', 'unknown'],
+  ['GET', '/tasks/7:cancel', 'unknown'],
+  ['GET', '/tasks/7:cancelled', 'GetTask'],
+  ['GET', '/tasks:cancel', undefined],
+  ['GET', '/a2a.v1.A2AService/SendMessage', 'SendMessage'],
+  ['OPTIONS', '/a2a.v1.A2AService/SendMessage', undefined],
   // gRPC of both
   ['POST', '/a2a.v1.A2AService/SendMessage', 'SendMessage'],
   ['POST', '/lf.a2a.v1.A2AService/SendStreamingMessage', 'SendStreamingMessage'],
@@ -61,10 +69,46 @@ test.each(requests)('%s %s is %s', (method, target, expected) => {
   expect(methodOfPath(method, target)?.name).toBe(expected)
 })
 
+const CANCEL = '{"jsonrpc":"2.0","id":1,"method":"tasks/cancel","params":{"id":"7"}}'
+
+test.each<[method: string, target: string, body: string, allow: string | undefined, named: string]>([
+  ['PUT', '/tasks/7:cancel', '', 'POST', 'unknown'],
+  ['PATCH', '/v1/tasks/7:cancel', '', 'POST', 'unknown'],
+  ['GET', '/tasks/7:cancel', '', 'POST', 'unknown'],
+  ['DELETE', '/tasks/7:subscribe', '', 'GET, POST', 'unknown'],
+  ['DELETE', '/tasks/7', '', 'GET', 'unknown'],
+  ['PATCH', '/tasks/7/pushNotificationConfigs', '', 'POST, PUT, GET', 'unknown'],
+  ['PUT', '/tasks/7/pushNotificationConfigs/1', '', 'GET, DELETE', 'unknown'],
+  ['POST', '/extendedAgentCard', '', 'GET', 'unknown'],
+  ['PUT', '/a2a.v1.A2AService/CancelTask', '', 'POST', 'unknown'],
+  ['GET', '/a2a.v1.A2AService/CancelTask', '', 'POST', 'unknown'],
+  ['PUT', '/rpc', CANCEL, 'POST', 'unknown'],
+  ['PATCH', '/', CANCEL, 'POST', 'unknown'],
+  ['GET', '/rpc', CANCEL, 'POST', 'unknown'],
+  ['PURGE', '/rpc', CANCEL, 'POST', 'unknown'],
+  // A message of JSON-RPC is a call wherever it is posted.
+  ['POST', '/tasks', CANCEL, undefined, 'CancelTask'],
+  ['POST', '/tasks/send', CANCEL, undefined, 'CancelTask'],
+  ['HEAD', '/tasks/7:cancel', '', undefined, 'unknown'],
+  ['OPTIONS', '/tasks/7:cancel', '', undefined, 'unknown'],
+  ['OPTIONS', '/rpc', CANCEL, undefined, 'unknown'],
+  ['PUT', '/documents/7', '{"method":"card"}', undefined, 'card'],
+  ['PUT', '/documents/7', '{"title":"x"}', undefined, 'unknown'],
+  ['GET', '/documents/7', '', undefined, 'unknown'],
+])('%s %s with %j may have %s', (method, target, body, allow, named) => {
+  const call = readA2aCall(Head.request(method, target), wholeBody(Buffer.from(body)))
+  expect([call.allow, call.method, call.unreadable]).toEqual([allow, named, undefined])
+})
+
+test('a message of JSON-RPC at a path of another binding is unreadable, whatever the method is', () => {
+  const call = readA2aCall(Head.request('GET', '/tasks/7'), wholeBody(Buffer.from(CANCEL)))
+  expect(call.unreadable).toContain('a JSON-RPC message')
+})
+
 function read(body: string | Uint8Array, headers: Record<string, string> = {}, target = '/rpc'): A2aCall {
   const request = Head.request('POST', target)
   for (const [name, value] of Object.entries(headers)) request.set(name, value)
-  return readA2aCall(request, { whole: Buffer.from(body), start: undefined })
+  return readA2aCall(request, wholeBody(Buffer.from(body)))
 }
 
 test.each([
@@ -165,11 +209,11 @@ test.each([
   ['{"method":"\\u12","params":{"', 'unknown'],
 ])('the beginning %s calls %s', (start, method) => {
   const request = Head.request('POST', '/rpc')
-  expect(readA2aCall(request, { whole: null, start: Buffer.from(start) }).method).toBe(method)
+  expect(readA2aCall(request, largeBody(Buffer.from(start))).method).toBe(method)
 })
 
 test('a body that is too large, or was not read', () => {
   const request = Head.request('POST', '/rpc')
-  expect(readA2aCall(request, { whole: null, start: undefined }).unreadable).toMatch(/too large/)
-  expect(readA2aCall(request, { whole: undefined, start: undefined }).unreadable).toBe(undefined)
+  expect(readA2aCall(request, LARGE_BODY).unreadable).toMatch(/too large/)
+  expect(readA2aCall(request, UNREAD_BODY).unreadable).toBe(undefined)
 })

@@ -5,7 +5,8 @@ import { walkMembers } from '#base/json-text.ts'
 import { parseJson } from '#base/parse-json.ts'
 import { skipSpace, skipValue } from '#base/skip-json.ts'
 import type { Head } from '#net/http/head.ts'
-import { currentName, MAX_NAME_LENGTH, methodOfPath, UNKNOWN_METHOD } from './a2a-methods.ts'
+import { currentName, isA2aMethod, MAX_NAME_LENGTH, methodOfPath, UNKNOWN_METHOD } from './a2a-methods.ts'
+import type { KnownBody } from './known-body.ts'
 
 /** How a request to an A2A agent is understood. */
 export interface A2aCall {
@@ -14,25 +15,34 @@ export interface A2aCall {
   readonly binding: 'card' | 'rest' | 'grpc' | 'jsonrpc' | undefined
   /** Set if the agent could find a method where the gateway finds none, or another one; for operators. */
   readonly unreadable: string | undefined
-}
-
-/** The body of a request, as far as it is known. */
-export interface CallBody {
-  /** undefined: it was not read; null: it is too large. */
-  readonly whole: Uint8Array | null | undefined
-  /** Its beginning, if it is too large. */
-  readonly start: Uint8Array | undefined
+  /** The methods of HTTP that the binding defines for the call, if the request has another one. */
+  readonly allow?: string
 }
 
 /** Reads the method of a request from its path or its JSON-RPC message. */
-export function readA2aCall(request: Head, body: CallBody): A2aCall {
-  const ofPath = methodOfPath(request.method, request.target)
-  const message = request.method === 'POST' ? readMessage(request, body) : NO_MESSAGE
-  if (ofPath === undefined) return message
+export function readA2aCall(request: Head, body: KnownBody): A2aCall {
+  const { method } = request
+  const ofPath = methodOfPath(method, request.target)
+  const message = METHODS_WITHOUT_CALLS.has(method) ? NO_MESSAGE : readMessage(request, body)
+  if (ofPath?.allow !== undefined) {
+    // The binding JSON-RPC knows no path, but only POST (A2A 1.0, 9.1).
+    return method === 'POST' && isCall(message) ? message : misused(ofPath.binding, ofPath.allow)
+  }
+  if (ofPath === undefined) return method !== 'POST' && isCall(message) ? misused('jsonrpc', 'POST') : message
   const { name, binding } = ofPath
   // An agent that reads JSON-RPC at any path would call another method.
   if (message.binding === 'jsonrpc') return unreadable(`a JSON-RPC message at ${PLACES[binding]}`, binding)
   return { method: name, binding, unreadable: message.unreadable }
+}
+
+const METHODS_WITHOUT_CALLS = new Set(['HEAD', 'OPTIONS'])
+
+function isCall({ binding, method, unreadable }: A2aCall): boolean {
+  return binding === 'jsonrpc' && unreadable === undefined && isA2aMethod(method)
+}
+
+function misused(binding: A2aCall['binding'], allow: string): A2aCall {
+  return { method: UNKNOWN_METHOD, binding, unreadable: undefined, allow }
 }
 
 /** Paths that determine a method, for operators. */
@@ -48,11 +58,11 @@ function unreadable(why: string, binding?: A2aCall['binding']): A2aCall {
   return { method: UNKNOWN_METHOD, binding, unreadable: why }
 }
 
-function readMessage(request: Head, { whole, start }: CallBody): A2aCall {
-  if (whole === undefined && start === undefined) return NO_MESSAGE
+function readMessage(request: Head, { kind, whole, start }: KnownBody): A2aCall {
+  if (kind === 'unread') return NO_MESSAGE
   const coding = request.joined('content-encoding')
   if (coding !== undefined && coding.trim().toLowerCase() !== 'identity') return unreadable('the body is compressed')
-  if (whole == null) return start === undefined ? unreadable('the body is too large') : readStart(start)
+  if (whole === undefined) return start === undefined ? unreadable('the body is too large') : readStart(start)
   return isGrpcMessage(whole) ? NO_MESSAGE : readWhole(whole, isJson(request.get('content-type')))
 }
 

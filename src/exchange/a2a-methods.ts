@@ -52,6 +52,11 @@ export function currentName(method: string): string {
   return nameIn(EARLIER_NAMES, method)
 }
 
+/** Whether a name is that of a method of A2A in protocol 1.0, and no other. */
+export function isA2aMethod(name: string): boolean {
+  return (A2A_METHODS as readonly string[]).includes(name) && name !== AGENT_CARD
+}
+
 /** Members that objects inherit, such as `constructor`, are no earlier names. */
 function nameIn(earlierNames: Readonly<Record<string, A2aMethod>>, method: string): string {
   return Object.hasOwn(earlierNames, method) ? earlierNames[method]! : method
@@ -68,7 +73,6 @@ const GRPC_PATH = /\/(?:[\w.]+\.)?A2AService\/(\w+)$/
 
 /** Ends of paths, in lower case. They follow the path of the interface, version `/v1` of protocol 0.3, and the tenant of 1.0. */
 const CARD_PATH = /\/\.well-known\/agent(?:-card)?\.json$/
-const EXTENDED_CARD_PATH = /\/(?:v1\/card|extendedagentcard|agent\/authenticatedextendedcard)$/
 
 /** The methods of the binding HTTP+JSON by method and end of path (A2A 1.0, 11.3; A2A 0.3, 3.5.3). */
 const REST: readonly (readonly [methods: string, path: RegExp, method: A2aMethod])[] = [
@@ -76,39 +80,49 @@ const REST: readonly (readonly [methods: string, path: RegExp, method: A2aMethod
   ['POST', /\/message:stream$/, 'SendStreamingMessage'],
   ['POST', /\/tasks\/[^/]+:cancel$/, 'CancelTask'],
   ['GET POST', /\/tasks\/[^/]+:subscribe$/, 'SubscribeToTask'],
-  ['GET', /\/tasks\/[^/]+$/, 'GetTask'],
+  ['GET', /\/tasks\/[^/]+(?<!:cancel|:subscribe)$/, 'GetTask'],
   ['GET', /\/tasks$/, 'ListTasks'],
   ['POST PUT', /\/tasks\/[^/]+\/pushnotificationconfigs$/, 'CreateTaskPushNotificationConfig'],
   ['GET', /\/tasks\/[^/]+\/pushnotificationconfigs$/, 'ListTaskPushNotificationConfigs'],
   ['GET', /\/tasks\/[^/]+\/pushnotificationconfigs\/[^/]+$/, 'GetTaskPushNotificationConfig'],
   ['DELETE', /\/tasks\/[^/]+\/pushnotificationconfigs\/[^/]+$/, 'DeleteTaskPushNotificationConfig'],
+  ['GET', /\/(?:v1\/card|extendedagentcard|agent\/authenticatedextendedcard)$/, EXTENDED_CARD],
 ]
 
 /** A method that method and path of a request determine, and the binding that it belongs to. */
 export interface MethodOfPath {
   readonly name: string
   readonly binding: 'card' | 'rest' | 'grpc'
+  /** The methods of HTTP that the binding defines for this path, if the request has another one: an agent could take it for one of them. */
+  readonly allow: string | undefined
 }
 
 /** @returns undefined if the path says nothing: a JSON-RPC call has its method in its body */
 export function methodOfPath(method: string, target: string): MethodOfPath | undefined {
   const path = matchedPathOf(target)
+  if (method === 'OPTIONS') return undefined
   const called = GRPC_PATH.exec(path)?.[1]
-  if (called !== undefined && method === 'POST') {
-    return {
-      name: called.length > MAX_NAME_LENGTH ? UNKNOWN_METHOD : nameIn(EARLIER_GRPC_NAMES, called),
-      binding: 'grpc',
-    }
+  if (called !== undefined) {
+    const isTooLong = called.length > MAX_NAME_LENGTH
+    const name = isTooLong ? UNKNOWN_METHOD : nameIn(EARLIER_GRPC_NAMES, called)
+    return { name, binding: 'grpc', allow: method === 'POST' || method === 'HEAD' ? undefined : 'POST' }
   }
   // Servers ignore letter case, slashes at the end, and parameters of segments.
   const folded = path
     .toLowerCase()
     .replace(/;[^/]*/g, '')
     .replace(/\/+$/, '')
-  if (method === 'OPTIONS') return undefined
-  if (CARD_PATH.test(folded)) return { name: AGENT_CARD, binding: 'card' }
+  if (CARD_PATH.test(folded)) return { name: AGENT_CARD, binding: 'card', allow: undefined }
+  return methodOfRest(method, folded)
+}
+
+function methodOfRest(method: string, path: string): MethodOfPath | undefined {
+  const known = REST.filter(([, pattern]) => pattern.test(path))
+  if (known.length === 0) return undefined
   const asked = method === 'HEAD' ? 'GET' : method
-  if (asked === 'GET' && EXTENDED_CARD_PATH.test(folded)) return { name: EXTENDED_CARD, binding: 'rest' }
-  const found = REST.find(([methods, pattern]) => methods.split(' ').includes(asked) && pattern.test(folded))
-  return found && { name: found[2], binding: 'rest' }
+  const found = known.find(([methods]) => methods.split(' ').includes(asked))
+  if (found !== undefined) return { name: found[2], binding: 'rest', allow: undefined }
+  if (method === 'HEAD') return undefined
+  const allow = known.map(([methods]) => methods.replaceAll(' ', ', ')).join(', ')
+  return { name: UNKNOWN_METHOD, binding: 'rest', allow }
 }

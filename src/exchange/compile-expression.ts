@@ -27,6 +27,7 @@ import {
   type ExpressionEnvironment,
   type ExpressionUse,
 } from './expression.ts'
+import { isListField } from './list-fields.ts'
 import { decides } from './path-reads.ts'
 import { environmentOf, undeliveredAt } from './variables/environments.ts'
 import { SecretText } from './variables/secret-text.ts'
@@ -59,9 +60,9 @@ export function compileExpression(
   report: Report,
   { use, present, where = environment }: ExpressionOptions = {},
 ): Expression {
-  const { program, problems, membersRead, mismatch } = compile<Exchange>(
+  const { program, problems, membersRead, mismatch, membersCompared } = compile<Exchange>(
     source,
-    environmentOf(environment),
+    environmentOf(environment, use === 'key'),
     use === 'condition' ? { ...CONDITION, present } : { present },
   )
   for (const [index, problem] of problems.entries()) {
@@ -79,7 +80,14 @@ export function compileExpression(
   const evasions = [false, true].map((wanted) =>
     use === 'condition' ? mismatch(HEADERS, wanted, SENT_ONCE) : undefined,
   )
-  return new CelExpression(program, { requestFields: membersRead(HEADERS), evasions, environment, where })
+  const comparedFields = use === 'condition' ? [...membersCompared(HEADERS)].map((name) => name.toLowerCase()) : []
+  return new CelExpression(program, {
+    requestFields: membersRead(HEADERS),
+    comparedFields: comparedFields.filter((name) => !SENT_ONCE.has(name) && !isListField(name)),
+    evasions,
+    environment,
+    where,
+  })
 }
 
 /** Variables that are always absent. A root as a whole, as in `variables()`, has the available values. */
@@ -111,6 +119,7 @@ interface ExpressionFacts {
   readonly environment: ExpressionEnvironment
   readonly where: string
   readonly requestFields: MembersRead
+  readonly comparedFields: readonly string[]
   /** For the results false and true. */
   readonly evasions: readonly (Note | undefined)[]
 }
@@ -121,6 +130,7 @@ class CelExpression implements Expression {
   readonly references: ReadonlySet<string>
   readonly broken = false
   readonly requestFields: MembersRead
+  readonly comparedFields: readonly string[]
   readonly constantText: string | undefined
   readonly canFail: Expression['canFail']
   readonly #environment: ExpressionEnvironment
@@ -130,12 +140,16 @@ class CelExpression implements Expression {
 
   readonly #evasions: readonly (string | undefined)[]
 
-  constructor(program: Program<Exchange>, { requestFields, evasions, environment, where }: ExpressionFacts) {
+  constructor(
+    program: Program<Exchange>,
+    { requestFields, comparedFields, evasions, environment, where }: ExpressionFacts,
+  ) {
     this.source = program.source
     this.where = where
     this.references = program.references
     this.constantText = typeof program.constant === 'string' ? program.constant : undefined
     this.requestFields = requestFields
+    this.comparedFields = comparedFields
     this.#evasions = evasions.map((evasion) => (evasion === undefined ? undefined : describe(evasion)))
     this.canFail = program.canFail === undefined ? undefined : describe(program.canFail)
     this.#environment = environment
@@ -331,6 +345,7 @@ function brokenExpression(source: string, where: string): Expression {
     where,
     references: new Set(),
     requestFields: new Set(),
+    comparedFields: [],
     broken: true,
     constantText: undefined,
     canFail: undefined,

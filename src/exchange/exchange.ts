@@ -2,18 +2,20 @@ import { redactTarget } from '#base/credential-names.ts'
 import type { Json, JsonObject } from '#base/json.ts'
 import type { Reason, RejectionCode } from '#base/rejections.ts'
 import type { CollectLimits } from '#net/body/collect-body.ts'
-import type { Abort, ReplayCause } from '#net/failure.ts'
+import type { ReplayCause } from '#net/failure.ts'
 import type { Head } from '#net/http/head.ts'
 import type { Peer } from '#net/peer.ts'
-import type { BodySource, SendableBody } from '#net/stream.ts'
+import type { SendableBody } from '#net/stream.ts'
 import type { A2aFacts } from './a2a-facts.ts'
-import type { BodyUse } from './body-use.ts'
+import type { Bodies } from './bodies.ts'
 import type { DecidedBy } from './decided-by.ts'
 import { ExchangeSlots } from './exchange-slot.ts'
 import { ExpressionBudgets } from './expression-budgets.ts'
 import type { GatewayIdentity } from './gateway-identity.ts'
+import { type KnownBody, UNREAD_BODY } from './known-body.ts'
 import type { LlmFacts } from './llm-facts.ts'
 import type { McpFacts } from './mcp-facts.ts'
+import { NO_BODIES } from './no-bodies.ts'
 import type { Refusal } from './outcome.ts'
 import type { RequestCalls } from './request-calls.ts'
 import type { RequestSpan } from './request-span.ts'
@@ -185,19 +187,13 @@ export class Exchange {
   originalAuthority = ''
   originalTarget = ''
 
-  /** Reads bodies for policies; set by the owner of the message. */
-  bodies!: BodyReader
-  /**
-   * The whole body, if an expression or protocol needs it; null if it exceeds the limit; undefined if it is not buffered. After the end,
-   * for log or metrics: its beginning, or null if nothing is known.
-   */
-  requestBody: Uint8Array | null | undefined
-  responseBody: Uint8Array | null | undefined
-  /** The first bytes of a body that exceeds the limit, if expressions read only those. */
-  requestBodyPrefix: Uint8Array | undefined
-  responseBodyPrefix: Uint8Array | undefined
-  /** Replaces `requestBody` in records of a guarded backend: what prompt guards have let pass; null until they have. */
-  recordedBody: Uint8Array | null | undefined
+  /** The owner of the messages sets it. */
+  bodies: Bodies = NO_BODIES
+  /** What steps, expressions or the protocol have read of the bodies. */
+  requestBody: KnownBody = UNREAD_BODY
+  responseBody: KnownBody = UNREAD_BODY
+  /** Replaces `requestBody` in records of a guarded backend: what prompt guards have let pass, `withheld` until they have. */
+  recordedBody: Uint8Array | 'withheld' | undefined
   /** A body that a step set; it replaces `requestBody` for the backend. */
   newRequestBody: Uint8Array | undefined
   newResponseBody: Uint8Array | undefined
@@ -254,6 +250,8 @@ export class Exchange {
 
   /** Response headers queued by policies; written last, and they replace existing ones. */
   queuedHeaders: QueuedHeader[] | undefined
+  /** Set if a CORS policy applies: replaces the CORS fields of the response, after the queued headers. */
+  writeCors: ((response: Head) => void) | undefined
   attempts: Attempt[] | undefined
   /** Set if work for the request goes on after its response; the request is observed at the end of that work. */
   workAfterResponse: WorkAfterResponse | undefined
@@ -327,48 +325,10 @@ export class Exchange {
   queueHeaders(headers: QueuedHeader[]): void {
     this.queuedHeaders = this.queuedHeaders === undefined ? headers : this.queuedHeaders.concat(headers)
   }
-
-  /** Removes queued headers with these names. */
-  withdrawHeaders(names: readonly string[]): void {
-    this.queuedHeaders = this.queuedHeaders?.filter(([name]) => !names.includes(name))
-  }
 }
 
 /** @param limits of a part of the body that must be in memory */
 export type SignBody = (body: SendableBody, limits: CollectLimits) => SendableBody
-
-/** Buffers a body for policies that need all of it. The body is still forwarded unless a policy replaces it. */
-export interface BodyReader {
-  /**
-   * Sets `exchange.requestBody`: null if it exceeds `maxBytes`. With `prefix` its first bytes are then in `requestBodyPrefix`, and it can
-   * still be forwarded. Never settles if the client stops sending.
-   * @returns a refusal if the body could not be read
-   */
-  readRequestBody(exchange: Exchange, maxBytes: number, use: Exclude<BodyUse, false>): Promise<Refusal | undefined>
-  /** The same for a response; rejects if it ends early. */
-  readResponseBody(exchange: Exchange, maxBytes: number, use: Exclude<BodyUse, false>): Promise<Refusal | undefined>
-  /**
-   * Decodes the request body, which was read, and removes its `content-encoding`.
-   * @returns a refusal if it cannot be decoded, or exceeds `maxBytes` afterwards
-   */
-  decodeRequestBody(exchange: Exchange, maxBytes: number): Promise<Refusal | undefined>
-  /** The body of a message as it would be forwarded now. Delivered once. */
-  outgoing(message: 'request' | 'response'): SendableBody
-  /**
-   * Replaces that body.
-   * @param trailers of a body in memory
-   * @returns a promise if earlier steps had buffered the body, and later ones may read it: it is buffered again; a refusal if that fails
-   */
-  replace(
-    message: 'request' | 'response',
-    body: BodySource | Uint8Array,
-    trailers?: Head,
-  ): Promise<Refusal | undefined> | undefined
-  /** Counts bytes of a body that a step keeps as memory; negative: they are released. */
-  hold(bytes: number): void
-  /** Records that the backend broke off its response before any of it was sent. @returns the refusal for the client */
-  brokenResponse(why: Abort): Refusal
-}
 
 /** Tells a client whose token is valid, but lacks scopes, which ones it needs. */
 export interface StepUp {

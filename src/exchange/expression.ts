@@ -19,8 +19,11 @@ export type ExpressionEnvironment =
   | 'token-cost'
   | 'request-cost'
 
-/** The use of the result: a condition must be a bool, a value can have any type. */
-export type ExpressionUse = 'value' | 'condition'
+/**
+ * The use of the result: a condition must be a bool, a value can have any type. In a key, variables have one text for each caller: of
+ * `jwt.rawToken`, the signed part.
+ */
+export type ExpressionUse = 'value' | 'condition' | 'key'
 
 /** A compiled CEL expression over an exchange. A failure is a value, never an exception. */
 export interface Expression {
@@ -31,6 +34,8 @@ export interface Expression {
   readonly references: ReadonlySet<string>
   /** Names of request headers that it reads, as written; `all` if only the evaluation determines them. */
   readonly requestFields: ReadonlySet<string> | 'all'
+  /** Of a condition: lower-case names of the request headers that it compares as one text, without list-based fields. */
+  readonly comparedFields: readonly string[]
   /**
    * How a client that repeats a header, and so changes its text, could change the result to `wanted`, with its position. Undefined if no
    * way is known; only used for conditions.

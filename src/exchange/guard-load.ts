@@ -3,14 +3,10 @@ interface Gauge {
   add(amount: number): void
 }
 
-/** Text that prompt guards may hold back in one worker, in bytes. */
-const MAX_HELD_BYTES = 64 * 1024 * 1024
-
 /** What prompt guards of one worker hold back, and wait for. */
 export class GuardLoad {
   readonly #held: Gauge
   readonly #windows: Gauge
-  #heldBytes = 0
 
   /**
    * @param held the metric of held bytes
@@ -21,17 +17,9 @@ export class GuardLoad {
     this.#windows = windows
   }
 
-  /** @returns false if there is no room */
-  take(bytes: number): boolean {
-    if (this.#heldBytes + bytes > MAX_HELD_BYTES) return false
-    this.#heldBytes += bytes
+  /** @param bytes that are held back; negative: that have left */
+  change(bytes: number): void {
     this.#held.add(bytes)
-    return true
-  }
-
-  give(bytes: number): void {
-    this.#heldBytes -= bytes
-    this.#held.add(-bytes)
   }
 
   beginWindow(): void {

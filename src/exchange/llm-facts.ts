@@ -21,7 +21,7 @@ export interface LlmFacts extends LlmTokens {
   /** Milliseconds from the start of the request to the first token of a stream. */
   timeToFirstTokenMs: number | undefined
   /** Set if the provider speaks another dialect than the client. */
-  readonly translation: LlmTranslation | undefined
+  translation: LlmTranslation | undefined
   /** Guards check the answer: names that the provider chooses are noted only if guards do not check them. */
   readonly isGuarded: boolean
   /** Fields that were set, and that `transformations` removed because their expressions failed (decision B102). */

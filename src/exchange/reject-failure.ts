@@ -18,6 +18,10 @@ export function failureRejection(code: FailureCode): RejectionCode {
       return 'destination-not-allowed'
     case 'request-headers-too-large':
       return 'headers-too-large'
+    // A connection was made, and what came over it is not a response (RFC 9110, 15.6.3).
+    case 'protocol-error':
+    case 'not-http2':
+      return 'upstream-answer-invalid'
     case 'tls-settings-unusable':
       return 'backend-invalid'
     default:

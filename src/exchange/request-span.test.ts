@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest'
-import { hexDigits } from './hex-digits.ts'
-import { RequestSpan } from './request-span.ts'
+import { hexDigits, RequestSpan } from './request-span.ts'
 import type { SpanSettings } from './span-settings.ts'
 
 const TARGET = { signal: 'traces', backend: 'b', protocol: 'GRPC', path: '', resource: () => [], key: 'k' } as const

@@ -1,6 +1,5 @@
 import type { Destination } from '#net/destination.ts'
 import type { Head } from '#net/http/head.ts'
-import { hexDigits } from './hex-digits.ts'
 import type { SpanSettings } from './span-settings.ts'
 import { SAMPLED, type TraceContext } from './trace-parent.ts'
 
@@ -114,4 +113,16 @@ export interface SentMcp {
 
 function headerOf(traceId: string, spanId: string): string {
   return `00-${traceId}-${spanId}-0${SAMPLED}`
+}
+
+const PAIRS = Array.from({ length: 256 }, (_, byte) => byte.toString(16).padStart(2, '0'))
+
+/** Random digits, not all of which are 0. @param count a multiple of eight */
+export function hexDigits(count: number, random: () => number): string {
+  let digits = ''
+  while (digits.length < count) {
+    const word = random() * 2 ** 32
+    for (let shift = 24; shift >= 0; shift -= 8) digits += PAIRS[(word >>> shift) & 0xff]
+  }
+  return /[^0]/.test(digits) ? digits : `${digits.slice(1)}1`
 }

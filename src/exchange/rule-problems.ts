@@ -21,7 +21,7 @@ function denyCanFail(canFail: string, safePart: string | undefined): Problem {
   return { code: 'deny-can-fail', severity: 'warning', message: [first, ...lines].join('\n') }
 }
 
-/** A client can change the text of a header by repeating it (decision A-132). */
+/** A client can change the text of a header by a list in one line, or by repeating a list-based one; other repeated headers are refused (decision A-132). */
 function ruleOnClientField(action: string, evasion: string): Problem {
   const [what = '', ...lines] = evasion.split('\n')
   const effect = action === 'Deny' ? 'the request is not denied' : 'the request is allowed'

@@ -8,7 +8,7 @@ import type { TracingSettings } from './tracing-settings.ts'
 
 const DIGITS = 8
 
-/** Traces the request if its settings say so (decision A-112). The headers of other requests stay as they are. */
+/** Traces the request if its settings say so. The headers of other requests stay as they are. */
 export function sampleTrace(settings: TracingSettings, exchange: Exchange): void {
   const { request, context } = exchange
   const parent = traceContext(request)

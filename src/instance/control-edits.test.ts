@@ -13,12 +13,12 @@ import { PlanPublisher } from './plan-publisher.ts'
 
 /** Translation and the check of the plan, as an instance joins them, with what they publish. */
 function runControl() {
-  const publisher = new PlanPublisher(createSlotMemory(256, false), new BucketLevels(), () => {})
+  const publisher = new PlanPublisher(createSlotMemory(256, false), new BucketLevels())
   const statuses = new Map<string, unknown>()
   let findings: readonly Finding[] = []
   const loop = startControlLoop({
     translator: new Translator({ tlsMaterial: TLS_MATERIAL }),
-    publishPlan: (delta) => publisher.take(delta),
+    plans: publisher,
     publishStatuses: ({ written, withdrawn }, changed) => {
       for (const key of withdrawn) statuses.delete(key)
       for (const { kind, namespace, name, status } of written) statuses.set(objectKey(kind, namespace, name), status)

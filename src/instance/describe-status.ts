@@ -1,31 +1,30 @@
-import type { CredentialReport, FindingReport, KeySetReport, StatusReport } from '#admin/status-report.ts'
+import type { FindingReport, StatusReport } from '#admin/status-report.ts'
 import { keyOf } from '#api/object.ts'
 import type { Finding } from '#base/finding.ts'
-import type { MetricsExporter } from '#observe/otlp/metrics-exporter.ts'
 import type { ListenerItem } from '#plan/item.ts'
 import { socketKey } from '#plan/socket.ts'
 import { formatProblem, placeOf } from '#store/file-problem.ts'
 import { placeFindings } from '#store/place-findings.ts'
 import type { PriceFile } from '#store/price-file.ts'
 import type { ObjectStore } from '#store/store.ts'
-import type { WorkerPool } from '#workers/worker-pool.ts'
-import type { FailingOutputs } from './failing-outputs.ts'
 import type { PlanPublisher } from './plan-publisher.ts'
-import type { RecordFolder } from './record-folder.ts'
 import { VERSION } from './version.ts'
 
+/** What the data plane says of itself. */
+export type DataPlaneReport = Pick<
+  StatusReport,
+  'planVersion' | 'workers' | 'failingOutputs' | 'keySets' | 'credentials'
+>
+
+/** Objects and files, as far as a status shows them. */
+export type StatusStore = Pick<ObjectStore, 'list' | 'statusOf' | 'problems' | 'stale' | 'locate'>
+
 interface Parts {
-  readonly store: ObjectStore
+  readonly store: StatusStore
   readonly prices: PriceFile | undefined
   readonly findings: readonly Finding[]
   readonly publisher: PlanPublisher
-  readonly workers: WorkerPool
-  readonly outputs: FailingOutputs
-  readonly recordFolder: RecordFolder | undefined
-  readonly metricsExporter: MetricsExporter | undefined
-  readonly keySets: readonly KeySetReport[]
-  readonly credentials: readonly CredentialReport[]
-  readonly planVersion: number
+  readonly ofDataPlane: DataPlaneReport
   readonly notReady: readonly string[]
 }
 
@@ -35,13 +34,7 @@ export function describeStatus({
   prices,
   findings: all,
   publisher,
-  workers,
-  outputs,
-  recordFolder,
-  metricsExporter,
-  keySets,
-  credentials,
-  planVersion,
+  ofDataPlane,
   notReady,
 }: Parts): StatusReport {
   const objects = new Set(store.list().map(({ origin }) => originKey(origin)))
@@ -50,7 +43,7 @@ export function describeStatus({
   const refused = all.filter(({ origin, severity }) => severity !== 'advice' && !objects.has(originKey(origin)))
   return {
     version: VERSION,
-    planVersion,
+    ...ofDataPlane,
     notReady,
     objects: store.list().map((object) => ({
       origin: object.origin,
@@ -77,12 +70,6 @@ export function describeStatus({
       objects,
       problems: problems.map(formatProblem),
     })),
-    workers: workers.members,
-    failingOutputs: outputs.report({
-      records: recordFolder?.failure,
-      metrics: metricsExporter?.failure,
-      items: publisher.items.values(),
-    }),
     endpoints: publisher.endpoints.map(({ evictedUntilMs, ...endpoint }) => ({
       ...endpoint,
       ...(evictedUntilMs === undefined ? {} : { evictedUntil: new Date(evictedUntilMs).toISOString() }),
@@ -90,8 +77,6 @@ export function describeStatus({
     openCircuits: publisher.circuits
       .filter(({ isOpen }) => isOpen)
       .map(({ guard, kind, backend }) => ({ guard, kind, backend })),
-    keySets,
-    credentials,
   }
 }
 

@@ -1,5 +1,6 @@
 import type { LogLevelSetting } from '#admin/admin-server.ts'
 import type { Finding } from '#base/finding.ts'
+import type { NodeFault } from '#base/incremental/stage.ts'
 import type { SecretHider } from '#base/known-secrets.ts'
 import type { LogMessage } from '#observe/log/application-log.ts'
 import type { FileProblem } from '#store/file-problem.ts'
@@ -20,7 +21,7 @@ export interface InstanceEvents {
   /** Hides the secrets that no text may show; reported before anything else. */
   secrets(secrets: SecretHider): void
   objectsChanged(problems: readonly FileProblem[], stale: readonly StaleFile[], removed: readonly RemovedObject[]): void
-  translated(findings: readonly Finding[], store: ObjectStore): void
+  translated(findings: readonly Finding[], store: Pick<ObjectStore, 'locate'>): void
   applied(version: number, listeners: readonly ListenerState[]): void
   /** Why the running gateway is not ready; called when a plan has been applied. */
   readiness(whyNotReady: readonly string[]): void
@@ -33,4 +34,21 @@ export interface InstanceEvents {
   /** A label has too many values at a place (gateway, listener, route, rule); further values count as `other`. */
   labelFolded(label: string, place: readonly string[]): void
   bug(decisionId: string, stack: string): void
+}
+
+/** Logs bugs of the main thread. */
+export interface BugReports {
+  readonly reportBug: (error: unknown) => void
+  readonly onFault: (fault: NodeFault) => void
+}
+
+export function bugReports(events: Pick<InstanceEvents, 'bug'>): BugReports {
+  return {
+    reportBug: (error) => events.bug('main', stackOf(error)),
+    onFault: ({ stage, key, error }) => events.bug('main', `stage ${stage}, key ${key}: ${stackOf(error)}`),
+  }
+}
+
+function stackOf(error: unknown): string {
+  return error instanceof Error ? (error.stack ?? '') : ''
 }

@@ -7,8 +7,9 @@ import type { Sample } from '#observe/metrics/metrics-reader.ts'
 import type { EndpointId } from '#plan/endpoint-key.ts'
 import type { EndpointState } from '#state/endpoint-health.ts'
 import type { WorkerPool } from '#workers/worker-pool.ts'
+import { MAX_FILES } from './file-limit.ts'
 import type { CircuitState } from './plan-publisher.ts'
-import { cgroupFolder, memoryByKind, numberIn, readCgroup, readText } from './read-cgroup.ts'
+import { cgroupFolder, memoryByKind, readCgroup, readText } from './read-cgroup.ts'
 import { VERSION } from './version.ts'
 
 /** Endpoints, and services of prompt guards, with series of their own: more would fill the storage of Prometheus. */
@@ -36,6 +37,16 @@ export function gatherSamples({ endpoints, circuits, findings, workers, planVers
     ...workers.busySeconds.map(([name, seconds]) => sample('eventLoopBusy', seconds, name)),
     ...sampleProcess(),
     ...sampleCgroup(),
+  ]
+}
+
+/** The metrics of a controller. */
+export function gatherControllerSamples(planVersion: number, findings: Sources['findings']): Sample[] {
+  return [
+    sample('buildInfo', 1, VERSION, process.versions.node),
+    sample('planVersion', planVersion),
+    ...sampleFindings(findings),
+    ...sampleProcess(),
   ]
 }
 
@@ -98,9 +109,6 @@ function sampleProcess(): Sample[] {
     ...sampleIfKnown('processMaxFiles', MAX_FILES),
   ]
 }
-
-/** Undefined where the system does not provide it, or there is no limit. */
-const MAX_FILES = numberIn('/proc/self', 'limits', /^Max open files\s+(\d+)/m)
 
 const CGROUP = cgroupFolder()
 

@@ -44,12 +44,12 @@ function start() {
   const reader = new MetricsReader({ hide: (text) => text, folded: () => {}, firstFolded: () => {} })
   const metrics = new MetricsWriter((update) => reader.add('main', update))
   const recompiled: string[] = []
-  const loop = {
+  const reports = {
     observed: () => {},
     recompiled: (found: ReadonlyMap<string, unknown>) => recompiled.push(...found.keys()),
   }
   const bug = (error: unknown) => events.push(`bug: ${error}`)
-  const calls = new MainCalls({ publisher, workers, loop, metrics, secrets: new SecretSet(), bug })
+  const calls = new MainCalls({ publisher, workers, reports, metrics, secrets: new SecretSet(), bug })
   return {
     calls,
     events,

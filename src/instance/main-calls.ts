@@ -3,7 +3,6 @@ import type { SecretSet } from '#base/secret-set.ts'
 import { Calls } from '#calls/calls.ts'
 import { Keepers } from '#calls/kept/keepers.ts'
 import { fetchKeySet } from '#calls/key-sets/fetch-key-set.ts'
-import type { ControlLoop } from '#control/loop.ts'
 import { backendName } from '#exchange/backend-name.ts'
 import { BodyMemory } from '#net/body/body-memory.ts'
 import { createClientPool } from '#net/pool/client-pool.ts'
@@ -11,6 +10,7 @@ import type { ClientPool } from '#net/stream.ts'
 import { observeCall } from '#observe/metrics/call-metrics.ts'
 import type { MetricsWriter } from '#observe/metrics/metrics-writer.ts'
 import { observeConnect } from '#observe/metrics/upstream-metrics.ts'
+import type { PlanReports } from '#plan/plan-link.ts'
 import { type KeySetAddress, keySetId } from '#policies/shared/authentication/remote-key-set.ts'
 import type { Credential, CredentialSource } from '#policies/shared/clouds/cloud-credential.ts'
 import { forgetSecretsOf, type KeptKind, type KeptUpdate, noteSecretsOf } from '#policies/shared/kept/kept-copies.ts'
@@ -27,7 +27,7 @@ const BODY_BYTES = 16 * 1024 * 1024
 interface Parts {
   readonly publisher: PlanPublisher
   readonly workers: WorkerPool
-  readonly loop: Pick<ControlLoop, 'observed' | 'recompiled'>
+  readonly reports: Pick<PlanReports, 'observed' | 'recompiled'>
   readonly metrics: MetricsWriter
   /** Gets the credentials. */
   readonly secrets: SecretSet
@@ -49,14 +49,14 @@ export class MainCalls {
   readonly #credentials = new Map<string, CredentialReport>()
 
   constructor(parts: Parts) {
-    const { publisher, loop, metrics, bug } = parts
+    const { publisher, reports, metrics, bug } = parts
     const bodyMemory = new BodyMemory(BODY_BYTES)
     this.#parts = parts
     this.#pool = createClientPool({
       bodyMemory,
       connected: (transport, durationMs) => observeConnect(metrics, transport, durationMs),
     })
-    this.#facts = new BackendFacts((fact) => loop.observed(publisher.version, fact))
+    this.#facts = new BackendFacts((fact) => reports.observed(publisher.version, fact))
     const { ofGateway: call } = new Calls({
       pool: this.#pool,
       bodyMemory,
@@ -119,13 +119,13 @@ export class MainCalls {
   }
 
   #keySetAttempted(address: KeySetAddress, outcome: string, state: KeptState<string>): void {
-    const { metrics, loop, publisher } = this.#parts
+    const { metrics, reports, publisher } = this.#parts
     const { backend, path } = address
     const labels = [backendName(backend), path]
     metrics.series('keySetFetches', [...labels, outcome]).add(1)
     metrics.series('keySetFetched', labels).set(state.fetchedMs / 1000)
     this.#keySets.set(state.id, { backend, path, ...lastFetch(state) })
-    loop.recompiled(publisher.keptChanged({ of: 'key-set', state }))
+    reports.recompiled(publisher.keptChanged({ of: 'key-set', state }))
   }
 
   #keySetDropped(address: KeySetAddress): void {
@@ -136,13 +136,13 @@ export class MainCalls {
   }
 
   #credentialAttempted({ label }: CredentialSource, outcome: string, state: KeptState<Credential>): void {
-    const { metrics, loop, publisher } = this.#parts
+    const { metrics, reports, publisher } = this.#parts
     const expiresMs = state.value?.expiresMs
     metrics.series('credentialFetches', [label, outcome]).add(1)
     metrics.series('credentialExpiry', [label]).set((expiresMs ?? 0) / 1000)
     const expires = expiresMs === undefined ? {} : { expiresAt: new Date(expiresMs).toISOString() }
     this.#credentials.set(state.id, { source: label, ...lastFetch(state), ...expires })
-    loop.recompiled(publisher.keptChanged({ of: 'credential', state }))
+    reports.recompiled(publisher.keptChanged({ of: 'credential', state }))
   }
 
   #credentialDropped({ id, label }: CredentialSource): void {

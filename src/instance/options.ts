@@ -6,27 +6,33 @@ import type { SessionKeys } from '#workers/sealer.ts'
 import type { StartThread } from '#workers/worker-pool.ts'
 import type { StateFolder } from './state-folder.ts'
 
-/** Settings of one instance; the command line and tests set them. */
-export interface InstanceOptions {
+/** Settings of a gateway in one process; the command line and tests set them. */
+export interface InstanceOptions extends DataPlaneOptions {
   /** The objects. The instance closes it. */
   readonly store: ObjectStore
-  /** Prices of the operator. The instance closes it. */
-  readonly prices?: PriceFile | undefined
-  /** Proxy workers. */
-  readonly workers: number
   /** Address for listeners and for the metrics and readiness servers. */
   readonly bind: string
   /** A range of loopback addresses; each Gateway gets its own. */
   readonly addressPool: string | undefined
-  readonly logFormat: 'text' | 'json'
-  /** File that access-log lines are appended to; undefined: standard output. */
-  readonly logFile: string | undefined
   /** Addresses of the main thread's own servers. */
   readonly admin: HostPort
   readonly metrics: HostPort
   readonly readiness: HostPort
   /** Address of the Kubernetes-style API; undefined: it is not served. It needs `state`, and a `ServedStore`. */
   readonly api?: HostPort | undefined
+  /** Whether names of servers in Services and EndpointSlices are used, even in objects of the API. */
+  readonly allowsExternalNames?: boolean
+}
+
+/** Settings of a data plane. */
+export interface DataPlaneOptions {
+  /** Prices of the operator. Who runs the data plane closes it. */
+  readonly prices?: PriceFile | undefined
+  /** Proxy workers. */
+  readonly workers: number
+  readonly logFormat: 'text' | 'json'
+  /** File that access-log lines are appended to; undefined: standard output. */
+  readonly logFile: string | undefined
   /** Minimum and maximum duration of a shutdown, which take precedence over those of the Gateways; undefined: those of the Gateways. */
   readonly shutdown: { readonly minMs: number | undefined; readonly maxMs: number | undefined }
   /** Keys that seal MCP session ids. */

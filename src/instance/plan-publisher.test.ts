@@ -26,7 +26,7 @@ function publisher() {
   const levels = new BucketLevels()
   const evictions: [EndpointId, Eviction | undefined][] = []
   const memory = createSlotMemory(16, false)
-  const it = new PlanPublisher(memory, levels, (...eviction) => evictions.push(eviction))
+  const it = new PlanPublisher(memory, levels, { evicted: (...eviction) => evictions.push(eviction) })
   let before: ReadonlyMap<string, PlanItem> = new Map()
   let version = 0
   return {

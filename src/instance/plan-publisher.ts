@@ -1,12 +1,15 @@
 import { byKey } from '#base/compare-text.ts'
 import type { Finding } from '#base/finding.ts'
+import type { NodeFault } from '#base/incremental/stage.ts'
 import { secretsOfItem } from '#control/secret-values.ts'
-import type { Binding } from '#control/translation.ts'
 import type { LiveBackend } from '#engine/backend/live-backend.ts'
 import type { SharedState } from '#engine/merge/compile-context.ts'
-import { PlanCheck, type SourceChanges } from '#engine/plan/check-plan.ts'
-import { NO_COUNTER } from '#exchange/token-counter.ts'
+import { type CheckedState, PlanCheck, type SourceChanges } from '#engine/plan/check-plan.ts'
+import { ForwardRules } from '#net/connect/forward-rules.ts'
+import type { OperatorSocket } from '#net/connect/own-machine.ts'
+import { ownMachine } from '#net/connect/own-sockets.ts'
 import { TLS_MATERIAL } from '#net/tls-material.ts'
+import type { Binding } from '#plan/binding.ts'
 import { type CircuitId, parseCircuitKey } from '#plan/circuit-key.ts'
 import type { PlanDelta } from '#plan/delta.ts'
 import { type EndpointId, parseEndpointKey } from '#plan/endpoint-key.ts'
@@ -28,6 +31,13 @@ const UNCHANGED = { wanted: [], dropped: [] }
 /** The circuit of the service of a prompt guard, for operators. */
 export interface CircuitState extends CircuitId {
   readonly isOpen: boolean
+}
+
+interface PublisherOptions extends Pick<SharedState, 'evicted'> {
+  /** Sockets of the servers for operators. */
+  readonly servers?: () => readonly OperatorSocket[]
+  /** Called when an item makes the check of the plan throw; by default, the error is thrown again. */
+  readonly onFault?: (fault: NodeFault) => void
 }
 
 /**
@@ -53,28 +63,27 @@ export class PlanPublisher {
   #sources: SourceChanges = { keySets: UNCHANGED, credentials: UNCHANGED }
   #version = 0
 
-  constructor(memory: SlotMemory, levels: BucketLevels, evicted: NonNullable<SharedState['evicted']>) {
+  constructor(memory: SlotMemory, levels: BucketLevels, options: PublisherOptions = {}) {
+    const { evicted, servers = () => [], onFault } = options
     this.#memory = memory
     this.#directory = new SlotDirectory(memory)
     this.#levels = levels
     const slotOf = (key: string) => this.#directory.assign(key)
     const valuesOf = (key: string) => this.#directory.valuesOf(key)
     const { keySets, credentials } = this.#kept
-    this.#check = new PlanCheck({
+    const state: CheckedState = {
       memory,
       slotOf,
       valuesOf,
       levels,
       tlsMaterial: TLS_MATERIAL,
       importKey,
-      // No request is served here.
-      passwords: { check: () => 'wrong' },
-      tokenCounter: NO_COUNTER,
-      sealer: { seal: () => '', open: () => undefined },
       clouds: createCloudServices(credentials),
       keySets,
-      evicted,
-    })
+      ...(evicted && { evicted }),
+      forwardRules: new ForwardRules([], ownMachine({ servers })),
+    }
+    this.#check = new PlanCheck(state, onFault)
   }
 
   get items(): ReadonlyMap<string, PlanItem> {

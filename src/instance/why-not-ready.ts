@@ -9,16 +9,22 @@ export interface ServingState {
   readonly unknownProtection: readonly string[]
   /** Listeners of the plan in force, and why some cannot accept connections. */
   readonly listeners: readonly { readonly name: string; readonly problem: string | undefined }[]
+  /** Workers that refuse new requests, because their heaps are nearly full. */
+  readonly fullWorkers: readonly string[]
 }
 
 /**
  * The reasons why load balancers must not send traffic, for `/healthz/ready` and the log. Empty if at least one listener accepts connections: a
- * problem of one listener must not make the others unreachable (decision A-115).
+ * problem of one listener must not make the others unreachable (decision A-115). One full worker is enough for a reason, because the system gives
+ * it its share of new connections as before.
  */
-export function whyNotReady({ draining, started, hasGateways, unknownProtection, listeners }: ServingState): string[] {
+export function whyNotReady(state: ServingState): string[] {
+  const { draining, started, hasGateways, unknownProtection, listeners, fullWorkers } = state
   if (draining) return ['draining']
   if (!started) return ['the first plan is not in force yet']
   if (unknownProtection.length > 0) return [...unknownProtection]
+  if (fullWorkers.length > 0)
+    return fullWorkers.map((name) => `worker ${name} refuses requests: its heap is nearly full`)
   if (listeners.some(({ problem }) => problem === undefined)) return []
   if (listeners.length > 0) return listeners.map(({ name, problem }) => `listener ${name}: ${problem}`)
   return [hasGateways() ? 'no Gateway has a valid listener' : 'no Gateway exists']

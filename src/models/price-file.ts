@@ -71,6 +71,15 @@ const priceFile = object({
   ),
 })
 
+/** Whether an object of a file is a price file: it has prices, and nothing that every object of the API has. */
+export function looksLikePrices(value: object): boolean {
+  return (
+    'prices' in value &&
+    Array.isArray(value.prices) &&
+    !['apiVersion', 'kind', 'metadata'].some((name) => name in value)
+  )
+}
+
 /** Checks the value of a price file. */
 export function readPriceFile(value: unknown): {
   readonly own?: readonly OwnPrices[]

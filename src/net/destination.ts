@@ -5,8 +5,12 @@ export interface Destination {
   readonly port: number
   readonly unixPath?: string
   readonly tls?: DestinationTls
-  /** The protocol; default: HTTP/1.1. `negotiated`: the server chooses from `tls.alpn` (RFC 7301). */
+  /**
+   * The protocol; default: HTTP/1.1. `negotiated`: under TLS the server chooses from `tls.alpn` (RFC 7301); without TLS HTTP/2 is tried first, and
+   * a server that does not answer in it gets requests at `http1`.
+   */
   readonly http?: 'http1' | 'http2' | 'negotiated'
+  readonly http1?: Destination
   readonly connectTimeoutMs: number
   /** Connections go through a proxy server. */
   readonly tunnel?: DestinationTunnel

@@ -86,6 +86,7 @@ test('drain: no new connections; the current request finishes, then everything c
   const respond = await eventually('the request', () => (listener.connections === 2 ? answer : undefined))
   const { port } = listener
   const closed = listener.close({ drainMs: 5000 })
+  await listener.stopAccepting()
   // Another test may have the port by now.
   const late = await RawClient.connect(port).catch(() => undefined)
   await new Promise((resolve) => setTimeout(resolve, 50))

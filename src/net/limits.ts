@@ -38,7 +38,7 @@ export interface Http2Limits {
   readonly maxFrameBytes: number
   /** Interval of PINGs; 0: none. */
   readonly keepaliveIntervalMs: number
-  /** Time limit for the reply to a PING (decision A-45). */
+  /** Time limit for the reply to a PING. */
   readonly keepaliveTimeoutMs: number
   /** Concurrent requests on one connection. */
   readonly maxStreams: number

@@ -1,16 +1,20 @@
 import type { Destination } from './destination.ts'
 import type { Abort, ConnectFailure, Failure, ReplayCause } from './failure.ts'
+import type { BodyKind, Framing } from './http/framing.ts'
 import type { Head } from './http/head.ts'
+import type { WireRefusal } from './http/head-outcome.ts'
 import type { Peer } from './peer.ts'
 
-/** How a message body is delimited (RFC 9112, 6). */
-export const BODY_NONE = 0
-export const BODY_LENGTH = 1
-export const BODY_CHUNKED = 2
-/** Ends with the connection; responses only. */
-export const BODY_CLOSE = 3
-export type BodyKind = typeof BODY_NONE | typeof BODY_LENGTH | typeof BODY_CHUNKED | typeof BODY_CLOSE
-
+export {
+  BODY_CHUNKED,
+  BODY_CLOSE,
+  BODY_LENGTH,
+  BODY_NONE,
+  type BodyKind,
+  type Framing,
+  type TrailerGate,
+} from './http/framing.ts'
+export type { WireRefusal } from './http/head-outcome.ts'
 export type { Abort }
 
 /**
@@ -82,7 +86,13 @@ export interface ServerStream {
    * @returns false if the connection does not support a head of that size: nothing was sent, and another response can be sent
    */
   respond(head: Head, kind: BodyKind, length: number): boolean
-  /** Sends an interim response (100, 103), unless it is too large for the connection. */
+  /**
+   * Leaves the answer to `Expect: 100-continue` to the backend: its 100 comes with `inform`. Otherwise the stream sends 100 when the body
+   * is first read.
+   * @returns whether the client expects one that has not been sent
+   */
+  passExpectation(): boolean
+  /** Sends an interim response, unless it is too large for the connection, or a 100 that the client does not expect. */
   inform(head: Head): void
   /**
    * Accepts the upgrade in `this.head.upgrade`: sends `head` (status 101) and relays bytes both ways between this connection and
@@ -150,19 +160,6 @@ export interface RelayHandler {
   closed(connection: RelayedConnection, receivedBytes: number, sentBytes: number, why: Abort | undefined): void
 }
 
-/** Refusals by the wire protocol; rejection codes of `base/rejections.ts`. */
-export type WireRefusal =
-  | 'malformed-request'
-  /** The client sent a TLS handshake to a port without TLS. */
-  | 'tls-not-expected'
-  | 'host-invalid'
-  | 'request-timeout-reading'
-  | 'uri-too-long'
-  | 'headers-too-large'
-  | 'expectation-failed'
-  | 'version-not-supported'
-  | 'method-not-implemented'
-
 /** Why an HTTP/2 connection was closed. No request and no response belongs to the fault (docs/behaviour/http.md, "Refusals"). */
 export type ConnectionFault =
   /** The client violated the protocol. */
@@ -204,6 +201,11 @@ export interface ClientHandler {
   /** The trailers of the response have arrived. The handler may remove fields before they are forwarded. */
   trailed?(stream: ClientStream, trailers: Head): void
   /**
+   * Whether a response that ends here is whole; otherwise it failed with `protocol-error`. Called with its trailers, or with the head if nothing
+   * follows it. Unset: it is; HTTP/2 only.
+   */
+  isComplete?(stream: ClientStream): boolean
+  /**
    * A response with status 101, requested or not. The handler must compare `stream.head.upgrade` with the requested protocol, then call
    * `ServerStream.tunnel` or `cancel`.
    */
@@ -223,23 +225,6 @@ export interface ConnectHandler {
   failed(stream: ClientStream, failure: ConnectFailure): void
   /** The connection failed after `stream.body` had ended normally. */
   broken(stream: ClientStream, why: Abort): void
-}
-
-/** How a request is sent: the framing of its body, and the protocol of an HTTP/1 upgrade, if requested. */
-export interface Framing {
-  readonly kind: BodyKind
-  /** Announced length in bytes; -1 when unknown. */
-  readonly length: number
-  readonly upgrade?: string
-  /** The response timeout does not run while the body makes progress. */
-  readonly patient?: boolean
-  /** Admits trailers; without it, and over HTTP/1, none are sent. */
-  readonly trailers?: TrailerGate | undefined
-}
-
-/** Decides which trailers are forwarded. */
-export interface TrailerGate {
-  admits(lowerName: string): boolean
 }
 
 /** A pool of upstream connections of one worker. */

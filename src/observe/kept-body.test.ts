@@ -4,19 +4,13 @@ import { Head } from '#net/http/head.ts'
 import { LOCAL_PEER } from '#test/support/local-peer.ts'
 import { bodyRecord, keptBody } from './kept-body.ts'
 
-const bodies: readonly (readonly [
-  name: string,
-  body: Uint8Array | null | undefined,
-  maxBytes: number,
-  shown: unknown,
-])[] = [
+const bodies: readonly (readonly [name: string, body: Uint8Array | undefined, maxBytes: number, shown: unknown])[] = [
   ['a short text', Buffer.from('hello'), 10, { text: 'hello', isComplete: true }],
   ['a long text', Buffer.from('hello, world'), 5, { text: 'hello', isComplete: false }],
   ['a cut character', Buffer.from('aä'), 2, { text: 'a', isComplete: false }],
   ['bytes that are no text', Uint8Array.of(0x1f, 0x8b, 0xff), 10, { text: undefined, isComplete: false }],
   ['an empty body', new Uint8Array(0), 10, undefined],
-  ['a body that was not read', null, 10, undefined],
-  ['no body', undefined, 10, undefined],
+  ['a body that was not read', undefined, 10, undefined],
   ['a body, although records have none', Buffer.from('hello'), 0, undefined],
 ]
 

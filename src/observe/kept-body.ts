@@ -17,16 +17,12 @@ export interface BodyRecord {
 
 /**
  * A copy of the beginning of a body, because the memory of the body is released.
- * @param body null or undefined: it was not read
+ * @param body undefined: it was not read
  * @param maxBytes 0: records have no bodies
  * @param exchange of a body of a backend, which may quote the credential of the gateway; it may be a token that no object has
  */
-export function keptBody(
-  body: Uint8Array | null | undefined,
-  maxBytes: number,
-  exchange?: Exchange,
-): KeptBody | undefined {
-  if (maxBytes === 0 || !body || body.length === 0) return undefined
+export function keptBody(body: Uint8Array | undefined, maxBytes: number, exchange?: Exchange): KeptBody | undefined {
+  if (maxBytes === 0 || body === undefined || body.length === 0) return undefined
   // What was recorded as it passed ends at the limit, too.
   const bytes = Uint8Array.prototype.slice.call(body, 0, maxBytes)
   const isComplete = body.length < maxBytes

@@ -176,13 +176,13 @@ function rareFacts(ended: Ended, bodyBytes: number): RareFacts {
     mcp: mcp && keptMcp(mcp),
     a2a: exchange.a2a,
     requestBody: keptBody(recordedBody(exchange), bodyBytes),
-    responseBody: keptBody(exchange.responseBody, bodyBytes, exchange),
+    responseBody: keptBody(exchange.responseBody.start, bodyBytes, exchange),
   }
 }
 
 /** Not what prompt guards have masked or refused (decision B97). */
-function recordedBody({ requestBody, recordedBody: recorded }: Exchange): Uint8Array | null | undefined {
-  return recorded === undefined ? requestBody : recorded
+function recordedBody({ requestBody, recordedBody: recorded }: Exchange): Uint8Array | undefined {
+  return recorded === 'withheld' ? undefined : (recorded ?? requestBody.start)
 }
 
 const NONE: readonly never[] = []

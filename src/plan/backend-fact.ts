@@ -2,7 +2,7 @@
 export interface BackendFact {
   /** Key of the `BackendItem`. */
   readonly backend: string
-  readonly code: 'backend-not-http2' | 'llm-path-not-completions'
+  readonly code: 'backend-not-http2' | 'backend-is-gateway' | 'llm-path-not-completions'
   /** The endpoint where it was observed, as in logs, or the end of the path. It never contains text of a request. */
   readonly at: string
 }

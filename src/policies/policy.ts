@@ -77,6 +77,8 @@ export interface RequestRun {
   readonly credentialParameters?: readonly string[]
   /** Section `backend` only. */
   readonly signature?: RequestSignature
+  /** It answers CORS preflights of every origin, with or without permissions. */
+  readonly answersPreflights?: true
   /** Its endpoints are served ahead of all policies of the phase. */
   readonly signIn?: SignIn
 }

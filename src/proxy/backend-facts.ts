@@ -2,7 +2,10 @@ import type { FailureCode } from '#net/failure.ts'
 import type { BackendFact } from '#plan/backend-fact.ts'
 
 /** Failures that persist until the configuration of the backend changes. */
-const CODES: Partial<Record<FailureCode, BackendFact['code']>> = { 'not-http2': 'backend-not-http2' }
+const CODES: Partial<Record<FailureCode, BackendFact['code']>> = {
+  'not-http2': 'backend-not-http2',
+  'address-not-allowed': 'backend-is-gateway',
+}
 
 /** Reports facts that traffic shows about backends, each once per plan. */
 export class BackendFacts {

@@ -64,5 +64,18 @@ test.each([
   const context = {}
   const contexts = { of: () => context } as unknown as SecureContexts
   expect(chooseTls(socket, 'a.test', { index: plan.index, contexts })).toMatchObject({ context, carries })
-  expect(chooseTls(socket, 'b.test', { index: plan.index, contexts })).toBeUndefined()
+  expect(chooseTls(socket, 'b.test', { index: plan.index, contexts })).toBe('unknown-name')
+})
+
+test.each([
+  [['Passthrough'], 'unknown-name-relayed'],
+  [['Terminate'], 'unknown-name'],
+  [['Passthrough', 'Terminate'], 'unknown-name'],
+] as const)('an unknown server name where the listeners have mode %j', (modes, choice) => {
+  const listeners = modes.map((tlsMode) =>
+    listenerItem({ key: tlsMode, name: tlsMode, hostname: `${tlsMode.toLowerCase()}.test`, protocol: 'TLS', tlsMode }),
+  )
+  const { plan, socket } = livePlan(...listeners)
+  const contexts = { of: () => ({}) } as unknown as SecureContexts
+  expect(chooseTls(socket, 'other.test', { index: plan.index, contexts })).toBe(choice)
 })

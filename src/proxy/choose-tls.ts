@@ -1,4 +1,4 @@
-import type { PlanIndex } from '#engine/plan/plan-index.ts'
+import type { PlanIndex } from '#engine/lookups/plan-index.ts'
 import type { LiveListener, LiveSocket } from '#engine/route/live-listener.ts'
 import type { TlsChoice } from '#net/accept/listen-tls.ts'
 import type { CertificateSecret, SecureContexts } from '#net/accept/secure-contexts.ts'
@@ -8,15 +8,14 @@ const CLIENT_CERTIFICATES = { none: 'none', AllowValidOnly: 'valid', AllowInsecu
 /**
  * The TLS settings of the listener for `serverName`. Reads the current plan, so a changed certificate applies from the next handshake
  * (decision A-39).
- * @returns undefined if no listener has the name: the handshake is refused
  */
 export function chooseTls(
   socket: LiveSocket,
   serverName: string,
   { index, contexts }: { readonly index: PlanIndex; readonly contexts: SecureContexts },
-): TlsChoice | undefined {
+): TlsChoice {
   const listener = socket.serverNames.first(serverName, (listener) => listener)
-  if (listener === undefined) return undefined
+  if (listener === undefined) return terminates(socket) ? 'unknown-name' : 'unknown-name-relayed'
   if (listener.item.tlsMode === 'Passthrough') return 'passthrough'
   // Connection settings exist once per socket (decision A-40).
   const { tls } = socket.listeners[0]!.frontend.get(index)
@@ -31,6 +30,10 @@ export function chooseTls(
   return listener.carries === 'bytes'
     ? { context, alpnProtocols: tls.relayedAlpnProtocols, clientCertificate, carries: 'bytes' }
     : { context, alpnProtocols: tls.alpnProtocols, clientCertificate, carries: 'http' }
+}
+
+function terminates({ listeners }: LiveSocket): boolean {
+  return listeners.some(({ item }) => item.tlsMode === 'Terminate')
 }
 
 function certificatesOf({ item }: LiveListener, index: PlanIndex): CertificateSecret[] {

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { clock } from '#base/clock.ts'
 import { LivePlan } from '#engine/plan/live-plan.ts'
 import { listenerItem, policyItem, routeItem, stateOf, toBackend } from '#engine/testing.ts'
 import { BodyMemory } from '#net/body/body-memory.ts'
@@ -7,13 +8,16 @@ import { Head } from '#net/http/head.ts'
 import type { BodyKind, ClientHandler, ClientPool, RequestBody, ServerStream } from '#net/stream.ts'
 import { FakeUpstream } from '#net/testing/fake-upstream.ts'
 import { TextSink } from '#net/testing/recording-handler.ts'
+import { workerWheel } from '#net/timer-wheel.ts'
 import { DecisionIds } from '#observe/decision-ids.ts'
 import type { Observer } from '#observe/observer.ts'
 import type { PlanItem } from '#plan/item.ts'
 import { CloudCredentials } from '#policies/shared/clouds/cloud-credential.ts'
 import { exchangeWith, NO_CLOUDS } from '#policies/shared/testing.ts'
 import { createLoadMemory, Load } from '#state/load.ts'
+import { VirtualTime } from '#test/support/virtual-time.ts'
 import { BackendFacts } from './backend-facts.ts'
+import { CutOff } from './cut-off.ts'
 import type { InFlight } from './in-flight.ts'
 import type { ProxyContext } from './proxy-context.ts'
 import { Receiver } from './receive.ts'
@@ -67,8 +71,15 @@ interface Refused {
   readonly retryAfter: string
 }
 
+/** A stream that begins like this and goes on. */
+interface Open {
+  readonly begins: string
+  readonly afterMs?: number
+  readonly type?: string
+}
+
 /** One request through the proxy, without sockets. `answers` are given in turn; then the backend does not respond. */
-function request(items: readonly PlanItem[], ...answers: readonly (string | Refused)[]) {
+function request(items: readonly PlanItem[], ...answers: readonly (string | Refused | Open)[]) {
   const credentials: CloudCredentials = new CloudCredentials((id) =>
     credentials.update({ id, value: undefined, fetchedMs: 0, failure: 'no answer', final: true, restMs: 0 }),
   )
@@ -84,15 +95,19 @@ function request(items: readonly PlanItem[], ...answers: readonly (string | Refu
       sent.push(upstream)
       const answer = answers[sent.length - 1]
       if (answer !== undefined) {
-        queueMicrotask(() => {
-          const isRefused = typeof answer !== 'string'
+        const isOpen = typeof answer === 'object' && 'begins' in answer
+        const respond = () => {
+          const isRefused = typeof answer === 'object' && !isOpen
           upstream.head = Head.response(isRefused ? answer.status : 200)
-          upstream.head.append('content-type', isRefused ? 'application/json' : 'text/event-stream')
+          const type = isOpen ? answer.type : undefined
+          upstream.head.append('content-type', isRefused ? 'application/json' : (type ?? 'text/event-stream'))
           if (isRefused) upstream.head.append('retry-after', answer.retryAfter)
           handler.response(upstream)
-          upstream.send(isRefused ? '{}' : answer)
-          upstream.end()
-        })
+          upstream.send(isRefused ? '{}' : isOpen ? answer.begins : answer)
+          if (!isOpen) upstream.end()
+        }
+        if (isOpen && answer.afterMs !== undefined) clock.after(answer.afterMs, respond)
+        else queueMicrotask(respond)
       }
       return upstream
     },
@@ -108,8 +123,9 @@ function request(items: readonly PlanItem[], ...answers: readonly (string | Refu
     facts: new BackendFacts(() => {}),
     bodyMemory: new BodyMemory(1_000_000),
     recordBodyBytes: 0,
+    cutOff: new CutOff(),
     random: () => 0,
-    now: () => performance.now(),
+    now: () => clock.monotonic(),
   } as unknown as ProxyContext
   const stream = new FakeStream(
     JSON.stringify({ model: 'm', stream: true, messages: [{ role: 'user', content: 'hi' }] }),
@@ -193,4 +209,123 @@ test('a request whose only endpoint gets no credential is refused, and not sent'
     { error: { code: 'backend-credential-unavailable' } },
   ])
   expect(sent).toEqual([])
+})
+
+const once = policyItem('traffic.retry', ROUTE, { attempts: 1 })
+const within = (requestTimeout: string) =>
+  policyItem('backend.http', 'ProxyBackend/default/b', { requestTimeout }, { policy: 'http' })
+const guarded = policyItem('backend.ai', 'ProxyBackend/default/b', {
+  promptGuard: { response: [{ regex: { matches: ['secret'] } }] },
+})
+const delta = (members: object) => `data: ${JSON.stringify({ id: 'c', choices: [{ index: 0, delta: members }] })}\n\n`
+const ROLE = delta({ role: 'assistant', content: '' })
+const GOOD = `${delta({ content: 'good' })}data: [DONE]\n\n`
+
+test.each([
+  ['nothing', '', true],
+  ['comments', ': ping\n\n'.repeat(9), true],
+  ['a role', ROLE, true],
+  ['half an event', delta({ content: 'a' }).trimEnd(), true],
+  ['text', delta({ content: 'a' }), false],
+  ['a thought', delta({ reasoning_content: 'a' }), false],
+  ['a refusal', delta({ refusal: 'a' }), false],
+  ['a call', delta({ tool_calls: [{ index: 0, id: 'i', function: { name: 'f', arguments: '' } }] }), false],
+])('behind %s, a stream that is silent until requestTimeout is replaced: %j', async (_, begins, isReplaced) => {
+  using time = new VirtualTime()
+  const { stream, sent, bugs } = request([providers('one', 'two'), once, within('12s')], { begins }, GOOD)
+  await time.pass(11_999)
+  expect([sent.length, stream.response.text]).toEqual([1, isReplaced ? '' : begins])
+  await time.pass(1)
+  expect([sent[0]!.cancelled, sent.length]).toEqual([isReplaced, isReplaced ? 2 : 1])
+  expect([stream.status, stream.response.text]).toEqual([200, isReplaced ? GOOD : begins])
+  expect(bugs).toEqual([])
+  if (!isReplaced) return
+  const { exchange, tried } = sent[0]!.context as InFlight
+  expect(tried[0]!.health.health).toBeLessThan(1)
+  expect(exchange.attempts![0]).toMatchObject({
+    failure: 'answer-failed',
+    detail: 'no content within 12000 ms (backend.http.requestTimeout)',
+  })
+})
+
+test('the limit counts from the attempt, and a wait for the head is a part of it', async () => {
+  using time = new VirtualTime()
+  const { sent } = request([providers('one', 'two'), once, within('2s')], { begins: '', afterMs: 1500 })
+  await time.pass(1999)
+  expect(sent).toHaveLength(1)
+  await time.pass(1)
+  expect(sent).toHaveLength(2)
+})
+
+test('the limit of a route rule is that of the first content, too', async () => {
+  using time = new VirtualTime()
+  const timeouts = policyItem('traffic.timeouts', ROUTE, { backendRequest: '2s' })
+  const { sent } = request([providers('one', 'two'), once, timeouts], { begins: ROLE }, GOOD)
+  await time.pass(2000)
+  expect((sent[0]!.context as InFlight).exchange.attempts![0]).toMatchObject({
+    detail: 'no content within 2000 ms (timeouts.backendRequest of the route rule)',
+  })
+})
+
+test('an answer that is no stream is limited until its head only', async () => {
+  using time = new VirtualTime()
+  const answer = { begins: '<html>', type: 'text/html' }
+  const { sent } = request([providers('one', 'two'), once, within('2s')], answer, GOOD)
+  await time.pass(60_000)
+  expect(sent).toHaveLength(1)
+})
+
+test('nothing is done for a client that has left', async () => {
+  using time = new VirtualTime()
+  // It has the time of the tests before.
+  workerWheel.clear()
+  const silence = async () => {
+    await time.pass(15_200)
+    workerWheel.advance()
+  }
+  const held = request([providers('one', 'two'), once, within('20s')], { begins: ROLE }, GOOD)
+  const begun = request([providers('one')], { begins: ROLE })
+  await silence()
+  expect(begun.stream.response.text).toBe(`${ROLE}: \n\n`)
+  for (const { receiver, stream } of [held, begun]) receiver.aborted(stream as unknown as ServerStream, 'reset', false)
+  await silence()
+  expect([held.sent.length, begun.stream.response.text]).toEqual([1, `${ROLE}: \n\n`])
+})
+
+test.each([
+  ['no attempt is left', [within('2s')], 1],
+  ['no attempt is left, after the wait for a verdict', [within('12s'), guarded], 5000],
+  ['nothing limits it', [once], 5000],
+])('a silent stream goes out if %s', async (_, items, ms) => {
+  using time = new VirtualTime()
+  const { stream, sent } = request([providers('one', 'two'), ...items], { begins: ROLE }, GOOD)
+  await time.pass(ms)
+  expect([stream.status, stream.response.text]).toEqual([200, ROLE])
+  await time.pass(60_000)
+  expect(sent).toHaveLength(1)
+})
+
+test('the last attempt has no limit for its first content', async () => {
+  using time = new VirtualTime()
+  const { stream, sent } = request([providers('one', 'two'), once, within('2s')], { begins: '' }, { begins: ROLE })
+  await time.pass(60_000)
+  expect([sent.length, sent[1]!.cancelled]).toEqual([2, false])
+  expect([stream.status, stream.response.text]).toEqual([200, ROLE])
+})
+
+test('a silent stream that a policy reads as a whole is replaced', async () => {
+  using time = new VirtualTime()
+  const reads = { response: { set: [{ name: 'x-size', value: 'string(size(response.body))' }] } }
+  const reading = policyItem('traffic.transformation', ROUTE, reads)
+  const items = [providers('one', 'two'), once, within('2s'), reading]
+  for (const [begins, count] of [
+    [ROLE, 2],
+    [delta({ content: 'a' }), 1],
+  ] as const) {
+    const { stream, sent } = request(items, { begins }, GOOD)
+    await time.pass(1999)
+    expect(sent).toHaveLength(1)
+    await time.pass(1)
+    expect([sent.length, stream.response.text]).toEqual([count, count === 2 ? GOOD : ''])
+  }
 })

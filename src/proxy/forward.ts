@@ -2,19 +2,23 @@ import { clock } from '#base/clock.ts'
 import { cutText } from '#base/cut-text.ts'
 import { chooseDestination } from '#engine/backend/destinations.ts'
 import type { LiveEndpoint } from '#engine/backend/live-backend.ts'
-import { chooseForAttempt } from '#engine/backend/session-endpoint.ts'
-import type { Decision } from '#engine/request/decide.ts'
-import { attemptBodyUse, neededBody, needsDecodedBody, prepareAttempt } from '#engine/request/prepare-attempt.ts'
 import { judgeHead } from '#engine/request/record-answer.ts'
 import { responseTimeout } from '#engine/request/response-timeout.ts'
-import { restoreAttemptStart, saveAttemptStart } from '#exchange/attempt-start.ts'
-import type { BodyUse } from '#exchange/body-use.ts'
+import { chooseForAttempt } from '#engine/route/session-endpoint.ts'
+import {
+  attemptPrepared,
+  beginAttempt,
+  beginScript,
+  bodyCollected,
+  bodyDecoded,
+  type ScriptDriver,
+} from '#engine/script/attempt.ts'
 import type { Attempt, Exchange } from '#exchange/exchange.ts'
+import { UNREAD_BODY } from '#exchange/known-body.ts'
 import { type Outcome, type Refusal, reject } from '#exchange/outcome.ts'
-import { refuseLargeBody } from '#exchange/refuse-large-body.ts'
 import { rejectFailure } from '#exchange/reject-failure.ts'
 import { LATE_WAITING } from '#net/connect/waiting-line.ts'
-import { type Failure, isOwnBound, type ReplayCause } from '#net/failure.ts'
+import { type ClientPart, countsForHealth, type Failure, type ReplayCause } from '#net/failure.ts'
 import type { Head } from '#net/http/head.ts'
 import { isGrpcRequest } from '#net/http/request-rules.ts'
 import type { SendableBody } from '#net/stream.ts'
@@ -22,13 +26,15 @@ import { BODY_LENGTH, BODY_NONE, type ClientHandler, type ClientStream, type Fra
 import type { AnswerFailure } from '#protocols/backend-protocol.ts'
 import { chargeTokenLimits } from './charge-token-limits.ts'
 import { startDeadline } from './deadline.ts'
+import { lacksGrpcStatus } from './grpc-trailers.ts'
 import type { InFlight } from './in-flight.ts'
+import { passExpectation } from './pass-expectation.ts'
 import { RequestTrailerGate, screenInterim, screenTrailers } from './passing-fields.ts'
 import { fail, respondLocally, whenKnown, whenSettled } from './respond.ts'
 import { respondFromUpstream } from './respond-upstream.ts'
 import { serveRequest } from './serve-request.ts'
 
-/** A date is shorter. */
+/** Characters of `Retry-After` that the log shows; a date is shorter. */
 const MAX_WAIT_LENGTH = 40
 
 /** Forwards a request to its backend, which is known and usable. */
@@ -40,65 +46,36 @@ export function forward(flight: InFlight): void {
   if (flight.ended) return
   if (exchange.mirrors !== undefined) flight.context.mirrors.send(flight)
   if (serve !== undefined) return serveRequest(flight, serve)
-  if (exchange.retry !== undefined) flight.retriesLeft = exchange.retry.attempts
-  if (exchange.requestBody === null) return forwardLarge(flight)
-  const use = flight.bodies.requestStreams && neededBody(flight.decision, exchange)
-  if (use !== false) return bufferBody(flight, use)
-  if (flight.retriesLeft > 0 && !keepBody(flight)) flight.retriesLeft = 0
-  attempt(flight)
+  beginScript(SOCKETS, flight)
 }
 
-/** Forwards a body that exceeds the buffer limit: it streams, and cannot be sent twice. */
-function forwardLarge(flight: InFlight): void {
-  if (neededBody(flight.decision, flight.exchange) === true) return respondLocally(flight, tooLarge(flight))
-  flight.retriesLeft = 0
-  attempt(flight)
+/** Runs the script of a request (`engine/script`) with its sockets. */
+const SOCKETS: ScriptDriver<InFlight> = {
+  hasUnreadBody: ({ bodies }) => bodies.request.streams,
+  keepBody: ({ bodies: { request } }) => !request.streams || request.keepForRetry(),
+  collectBody(flight, use) {
+    const { decision, bodies } = flight
+    const collected = whenKnown(flight, (refusal: Refusal | undefined) => bodyCollected(SOCKETS, flight, use, refusal))
+    bodies.request.collect(decision.frontend!.maxBufferBytes, use, collected)
+  },
+  decodeBody(flight) {
+    const { decision, bodies } = flight
+    const decoded = bodies.request.decode(decision.frontend!.maxBufferBytes)
+    whenSettled(flight, decoded, (refusal) => bodyDecoded(SOCKETS, flight, refusal))
+  },
+  chooseEndpoint: nextEndpoint,
+  wait: (flight, outcome) => whenSettled(flight, outcome, (settled) => attemptPrepared(SOCKETS, flight, settled)),
+  /** Other endpoints are tried after other requests have run, because preparing an attempt takes time. */
+  leaveToOthers(flight, { code: unfit, detail }) {
+    addAttempt(flight, { status: 0, failure: undefined, unfit, detail })
+    flight.backoff = clock.after(0, () => attempt(flight))
+  },
+  refuse: respondLocally,
+  finish: proceedWith,
 }
 
-function tooLarge({ decision }: InFlight): Refusal {
-  return refuseLargeBody('body-too-large', decision.frontend!.maxBufferBytes)
-}
-
-/** Keeps the body for retries. A body that is known to be too large is sent once. */
-function keepBody({ bodies }: InFlight): boolean {
-  return !bodies.requestStreams || bodies.keepRequest()
-}
-
-function bufferBody(flight: InFlight, use: Exclude<BodyUse, false>): void {
-  const { exchange, decision, bodies } = flight
-  const collected = whenKnown(flight, (refusal: Refusal | undefined) => {
-    if (refusal !== undefined) return respondLocally(flight, refusal)
-    if (exchange.requestBody === null && use === true) return respondLocally(flight, tooLarge(flight))
-    if (exchange.requestBody === null) return forwardLarge(flight)
-    attempt(flight)
-  })
-  bodies.collectRequestBody(exchange, decision.frontend!.maxBufferBytes, use, collected)
-}
-
-function decodeBody(flight: InFlight): void {
-  const { exchange, decision, bodies } = flight
-  whenSettled(flight, bodies.decodeRequestBody(exchange, decision.frontend!.maxBufferBytes), (refusal) => {
-    if (refusal !== undefined) return respondLocally(flight, refusal)
-    attempt(flight)
-  })
-}
-
-/** Starts one attempt: choose an endpoint, run its policies, send. */
 function attempt(flight: InFlight): void {
-  const { exchange, decision } = flight
-  if (needsDecodedBody(decision, exchange)) return decodeBody(flight)
-  const endpoint = nextEndpoint(flight)
-  if (endpoint === undefined) return respondLocally(flight, refuseAll(decision))
-  const use = attemptBodyUse(endpoint, (flight.attemptStart ?? exchange).request)
-  if (use !== false && flight.bodies.requestStreams) return bufferBody(flight, use)
-  if (use === true && exchange.requestBody === null) {
-    return respondLocally(flight, tooLarge(flight))
-  }
-  if (flight.attemptStart !== undefined) restoreAttemptStart(exchange, flight.attemptStart)
-  else if (flight.retriesLeft > 0) flight.attemptStart = saveAttemptStart(exchange)
-  const outcome = prepareAttempt(endpoint, exchange, flight.decision)
-  if (!(outcome instanceof Promise)) return proceedWith(flight, outcome)
-  whenSettled(flight, outcome, (settled) => proceedWith(flight, settled))
+  beginAttempt(SOCKETS, flight)
 }
 
 function nextEndpoint({ backend, exchange, tried, decision, context }: InFlight): LiveEndpoint | undefined {
@@ -106,7 +83,6 @@ function nextEndpoint({ backend, exchange, tried, decision, context }: InFlight)
 }
 
 function proceedWith(flight: InFlight, outcome: Outcome): void {
-  if (outcome?.kind === 'refusal' && outcome.endpointFault === 'unfit') return tryOthers(flight, outcome)
   if (flight.attemptStart !== undefined) flight.tried = [...flight.tried, flight.decision.endpoint!]
   if (outcome?.kind === 'refusal' && outcome.endpointFault === 'unavailable') return failUnsent(flight, outcome)
   if (outcome !== undefined) return respondLocally(flight, outcome)
@@ -115,25 +91,6 @@ function proceedWith(flight: InFlight, outcome: Outcome): void {
     flight.context.facts.note(flight.backend.item.key, 'llm-path-not-completions', misread.end)
   }
   send(flight)
-}
-
-/** The reason of the first endpoint, which is the preferred one, if none can take the request. */
-function refuseAll({ unfit }: Decision): Refusal {
-  return unfit[0]?.refusal ?? reject('no-healthy-backends')
-}
-
-/**
- * The endpoint cannot take the request: the attempt is left to the others. As nothing was sent, it is not a retry (decision B94). The others
- * get their turn after other requests, because preparing takes time.
- */
-function tryOthers(flight: InFlight, refusal: Refusal): void {
-  if (flight.attemptStart === undefined) return respondLocally(flight, refusal)
-  const { decision } = flight
-  const endpoint = decision.endpoint!
-  decision.unfit = [...decision.unfit, { endpoint, refusal }]
-  const { code: unfit, detail } = refusal
-  addAttempt(flight, { status: 0, failure: undefined, unfit, detail })
-  flight.backoff = clock.after(0, () => attempt(flight))
 }
 
 /** The attempt fails although nothing was sent: another endpoint may have another credential (decision A-104). */
@@ -158,7 +115,8 @@ function send(flight: InFlight): void {
     startDeadline(flight, endLateAttempt)
   }
   flight.occupyEndpoint()
-  const body = bodies.requestToSend()
+  const body = bodies.request.outgoing()
+  passExpectation(flight, body)
   const framing = frame(flight, body, endpoint)
   const destination = chooseDestination(flight.decision.place!.destinations, exchange, upgrade)
   exchange.span?.attempt?.sent(exchange.request, destination, flight.attemptStartMs)
@@ -171,7 +129,7 @@ function send(flight: InFlight): void {
     flight,
   )
   flight.upstream = upstream
-  if (framing.kind !== BODY_NONE) bodies.sendRequest(body, upstream.request)
+  if (framing.kind !== BODY_NONE) bodies.request.send(body, upstream.request)
 }
 
 function frame(
@@ -227,6 +185,10 @@ const UPSTREAM: ClientHandler = {
     if (flight.upstream === stream) screenTrailers(flight.decision, flight.exchange, trailers)
   },
 
+  isComplete(stream: ClientStream): boolean {
+    return !lacksGrpcStatus(stream.context as InFlight, stream)
+  },
+
   upgraded(stream: ClientStream): void {
     const flight = stream.context as InFlight
     if (flight.upstream !== stream) return stream.cancel()
@@ -249,7 +211,7 @@ const UPSTREAM: ClientHandler = {
     flight.responded = true
     flight.stream.tunnel(
       stream.head,
-      flight.bodies.openTunnel(stream, () => chargeTokenLimits(flight.exchange)),
+      flight.bodies.response.openTunnel(stream, () => chargeTokenLimits(flight.exchange)),
     )
   },
 
@@ -286,7 +248,7 @@ function recordAttempt(flight: InFlight, status: number | undefined, failure?: F
     span.status = status
     span.failure = failure?.code
   }
-  if (failure === undefined || countsForHealth(flight, failure)) {
+  if (failure === undefined || countsForHealth(failure, clientPart(flight))) {
     flight.healthyStatus = judgeHead(endpoint, exchange, status) ? status! : 0
   }
   if (failure !== undefined) flight.releaseEndpoint()
@@ -315,10 +277,16 @@ function askedWait({ response }: Exchange): string | undefined {
   return wait && `retry-after: ${cutText(wait, MAX_WAIT_LENGTH)}`
 }
 
-/** Whether a failure counts for the health of the endpoint: limits of the gateway and slow request bodies do not (decision B96). */
-function countsForHealth({ stream }: InFlight, { code }: Failure): boolean {
-  if (isOwnBound(code)) return false
-  return code !== 'timeout' || stream.body.done || !stream.body.flowing
+/** What the client chose of the attempt that failed. */
+function clientPart({ stream, exchange, decision, clientDeadlinePassed }: InFlight): ClientPart {
+  const { destinations } = decision.place!
+  const usual = destinations.usual.http
+  const { http } = chooseDestination(destinations, exchange, stream.head.upgrade)
+  const isDerived = http !== usual && (http === 'http2' || usual === 'http2')
+  return {
+    version: isDerived && http !== 'negotiated' ? http : undefined,
+    slow: clientDeadlinePassed || (!stream.body.done && stream.body.flowing),
+  }
 }
 
 /** The connection resent a request. The previous attempt counts like any other, also for the retry policy. */
@@ -345,7 +313,7 @@ function mayMoveOn(flight: InFlight): boolean {
 
 /** Whether attempts are left, and the instance has capacity for another retry. */
 function mayRetry(flight: InFlight): boolean {
-  if (flight.retriesLeft === 0 || !flight.bodies.requestRepeats) return false
+  if (flight.retriesLeft === 0 || !flight.bodies.request.repeats) return false
   flight.retried ||= flight.context.load.takeRetry()
   return flight.retried
 }
@@ -354,7 +322,8 @@ function mayRetry(flight: InFlight): boolean {
  * A failed answer counts like the status that it reports, and an empty or incomplete one like a failed connection, as long as nothing of it
  * has been sent (docs/behaviour/llm.md, "Failover").
  */
-function retryAnswer(flight: InFlight, stream: ClientStream, { status, detail }: AnswerFailure): boolean {
+function retryAnswer(flight: InFlight, stream: ClientStream, failure: AnswerFailure): boolean {
+  const { status, detail, unhealthy } = failure
   const { attempts, retry: policy } = flight.exchange
   if (status !== undefined && policy?.codes.has(status) !== true) return false
   if (!mayRetry(flight)) return false
@@ -363,7 +332,8 @@ function retryAnswer(flight: InFlight, stream: ClientStream, { status, detail }:
   flight.exchange.failedTokens += flight.exchange.llm?.totalTokens ?? 0
   stream.cancel()
   if (flight.exchange.span?.attempt !== undefined) flight.exchange.span.attempt.failure = 'answer-failed'
-  flight.completeAttempt()
+  if (unhealthy) flight.breakAttempt(status)
+  else flight.completeAttempt()
   retry(flight)
   return true
 }
@@ -373,10 +343,9 @@ function retry(flight: InFlight): void {
   flight.retriesLeft--
   exchange.retries++
   flight.upstream = undefined
-  flight.bodies.endAttempt()
+  flight.bodies.request.endAttempt()
   exchange.response = undefined
-  exchange.responseBody = undefined
-  exchange.responseBodyPrefix = undefined
+  exchange.responseBody = UNREAD_BODY
   const backoffMs = exchange.retry?.backoffMs ?? 0
   if (backoffMs === 0) return attempt(flight)
   flight.backoff = clock.after(backoffMs, () => attempt(flight))

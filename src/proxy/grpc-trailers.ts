@@ -1,5 +1,7 @@
 import { Head } from '#net/http/head.ts'
 import { isGrpcRequest } from '#net/http/request-rules.ts'
+import { isGrpcResponse } from '#net/http/response-rules.ts'
+import type { ClientStream } from '#net/stream.ts'
 import type { InFlight } from './in-flight.ts'
 
 /** The fields with the status of a call (gRPC over HTTP/2, "Responses"). */
@@ -22,4 +24,13 @@ export function takeGrpcStatus({ exchange, stream }: InFlight, head: Head): Head
   }
   exchange.trailers = trailers
   return trailers
+}
+
+/**
+ * Whether a response to a gRPC call has ended without the status that ends every call (gRPC over HTTP/2, "Responses"): its server broke off, and
+ * some HTTP libraries end the stream first. Other HTTP responses to a call have a status that clients map.
+ */
+export function lacksGrpcStatus({ exchange }: InFlight, { head, trailers = exchange.trailers }: ClientStream): boolean {
+  if (trailers?.has('grpc-status') === true || head.status !== 200 || !isGrpcResponse(head)) return false
+  return exchange.request.method === 'POST' && isGrpcRequest(exchange.request) && !head.has('grpc-status')
 }

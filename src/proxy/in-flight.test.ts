@@ -6,7 +6,7 @@ import { ExchangeSlot } from '#exchange/exchange-slot.ts'
 import { BodyMemory } from '#net/body/body-memory.ts'
 import type { ServerStream } from '#net/stream.ts'
 import { exchangeWith } from '#policies/shared/testing.ts'
-import { InFlight } from './in-flight.ts'
+import { InFlight, sharedAuthority } from './in-flight.ts'
 import type { ProxyContext } from './proxy-context.ts'
 
 /** A value that one request left in a field. */
@@ -91,7 +91,7 @@ function upgrade(flight: InFlight): void {
 }
 
 function endEarly(flight: InFlight): void {
-  Object.defineProperty(flight.bodies, 'responseFailure', { value: { unhealthy: true } })
+  Object.defineProperty(flight.bodies.response, 'failure', { value: { unhealthy: true } })
   flight.completeAttempt()
 }
 
@@ -108,7 +108,7 @@ test('no object of a request is reachable from the next request on its connectio
   }
   first.exchange.slots.set(SLOT, new Left())
   first.exchange.redactQueryParameter('shop')
-  first.bodies.claim.take(10)
+  first.claim.take(10)
   const left = reachable(first)
   expect([...left].filter((object) => object instanceof Left).length).toBeGreaterThan(60)
 
@@ -116,4 +116,9 @@ test('no object of a request is reachable from the next request on its connectio
   const seen = reachable(second)
   expect([...seen].filter((object) => left.has(object))).toEqual([])
   expect(second.exchange.slots.get(SLOT)).toBe(SLOT.initial)
+})
+
+test('each request has its own authority', () => {
+  const authorities = ['', 'example.com', 'example.com', 'example.com:8080', 'EXAMPLE.com', '', 'example.com']
+  expect(authorities.map(sharedAuthority)).toEqual(authorities)
 })

@@ -10,12 +10,15 @@ import type { GuardLoad } from '#exchange/guard-load.ts'
 import type { LlmPrices } from '#exchange/llm-prices.ts'
 import type { Outcome } from '#exchange/outcome.ts'
 import { type RunContext, SYSTEM } from '#exchange/run-context.ts'
+import { BodyClaim } from '#net/body/body-memory.ts'
+import { ownText } from '#net/own-text.ts'
 import type { ClientStream, ServerStream } from '#net/stream.ts'
 import type { WheelTimer } from '#net/timer-wheel.ts'
 import type { Observed, ObserveSettings } from '#observe/observer.ts'
-import { Bodies, type BodyOwner } from './bodies.ts'
+import type { BodyOwner } from './message-body.ts'
 import type { ProxyContext } from './proxy-context.ts'
-import { sharedAuthority } from './shared-authority.ts'
+import { RequestBody } from './request-body.ts'
+import { ResponseBody } from './response-body.ts'
 
 const NONE: readonly LiveEndpoint[] = Object.freeze([])
 
@@ -32,7 +35,7 @@ export class InFlight implements RunContext, BodyOwner, Observed {
   readonly socket: LiveSocket
   readonly exchange: Exchange
   readonly decision = new Decision()
-  readonly bodies: Bodies
+  readonly bodies: { readonly request: RequestBody; readonly response: ResponseBody }
   readonly decisionNumber: number
   upstream: ClientStream | undefined
   /** Endpoints tried so far; filled only if a retry is possible. */
@@ -54,11 +57,14 @@ export class InFlight implements RunContext, BodyOwner, Observed {
   deadline: WheelTimer | undefined
   /** The wait before a retry. */
   backoff: { cancel(): void } | undefined
+  /** The time limit that a gRPC client set has passed. */
+  clientDeadlinePassed = false
   /** Cancels calls that the gateway makes for this request. */
   abort: AbortController | undefined
   attemptStartMs = 0
   status = 0
   readonly #interrupt: Interrupt
+  #claim: BodyClaim | undefined
   /** Called when no policy can act any more. */
   #whenOver: readonly (() => void)[] | undefined
 
@@ -70,7 +76,7 @@ export class InFlight implements RunContext, BodyOwner, Observed {
     this.context = context
     this.stream = stream
     this.socket = socket
-    this.bodies = new Bodies(this)
+    this.bodies = { request: new RequestBody(this), response: new ResponseBody(this) }
     this.decisionNumber = context.decisionIds.next()
     const exchange = new Exchange(head, peer)
     exchange.context = this
@@ -98,6 +104,11 @@ export class InFlight implements RunContext, BodyOwner, Observed {
   /** The request has no response yet, and its client is connected. */
   get isWaiting(): boolean {
     return !this.ended && !this.responded
+  }
+
+  get claim(): BodyClaim {
+    this.#claim ??= new BodyClaim(this.context.bodyMemory)
+    return this.#claim
   }
 
   now(): number {
@@ -131,7 +142,7 @@ export class InFlight implements RunContext, BodyOwner, Observed {
   }
 
   get call(): Call {
-    return this.context.calls.ofRequest(this.exchange, this.bodies.claim)
+    return this.context.calls.ofRequest(this.exchange, this.claim)
   }
 
   get callLater(): Call {
@@ -185,6 +196,19 @@ export class InFlight implements RunContext, BodyOwner, Observed {
     if (this.deadline !== undefined) this.context.wheel.remove(this.deadline)
   }
 
+  /** Sets what log, metrics and records show of the bodies. */
+  recordBodies(): void {
+    this.bodies.request.recordForLog()
+    this.bodies.response.recordForLog()
+  }
+
+  /** Releases the memory for bodies at the end of the request. */
+  releaseBodies(): void {
+    this.bodies.request.close()
+    this.bodies.response.close()
+    this.#claim?.release()
+  }
+
   get endpointLabel(): string | undefined {
     return this.decision.place?.label ?? this.decision.endpoint?.label
   }
@@ -206,8 +230,8 @@ export class InFlight implements RunContext, BodyOwner, Observed {
 
   /** The response of the endpoint, or the tunnel, has ended. */
   completeAttempt(): void {
-    const { responseFailure } = this.bodies
-    if (responseFailure?.unhealthy === true) return this.breakAttempt(responseFailure.status)
+    const { failure } = this.bodies.response
+    if (failure?.unhealthy === true) return this.breakAttempt(failure.status)
     this.recordHealthy()
     this.releaseEndpoint()
   }
@@ -245,4 +269,12 @@ export class InFlight implements RunContext, BodyOwner, Observed {
     recordComplete(this.decision.endpoint!, this.healthyStatus, this.attemptStartMs)
     this.healthyStatus = 0
   }
+}
+
+let lastAuthority = ''
+
+/** The same authority, in a string that requests in a row share and that keeps no other text in memory. */
+export function sharedAuthority(authority: string): string {
+  if (authority !== lastAuthority) lastAuthority = ownText(authority)
+  return lastAuthority
 }

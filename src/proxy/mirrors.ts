@@ -4,7 +4,7 @@ import type { CallRequest } from '#exchange/call.ts'
 import type { Exchange } from '#exchange/exchange.ts'
 import { BodyClaim, BodyMemory } from '#net/body/body-memory.ts'
 import type { Head } from '#net/http/head.ts'
-import type { Bodies } from './bodies.ts'
+import type { RequestBody } from './request-body.ts'
 
 /** Memory of a worker for bodies of copies that their receivers have not taken yet, and for what is unread of responses. */
 const MEMORY_BYTES = 16 * 1024 * 1024
@@ -19,7 +19,7 @@ const CLOSING_MS = 500
 interface Original {
   readonly exchange: Exchange
   readonly stream: { readonly head: Head }
-  readonly bodies: Bodies
+  readonly bodies: { readonly request: RequestBody }
 }
 
 /** A copy in progress. */
@@ -50,7 +50,7 @@ export class Mirrors {
     for (const backend of exchange.mirrors) {
       const abandoned = new AbortController()
       const claim = new BodyClaim(this.#memory)
-      const body = bodies.copyRequest({ claim, maxBytes: MAX_BEHIND_BYTES }, () => abandoned.abort())
+      const body = bodies.request.copy({ claim, maxBytes: MAX_BEHIND_BYTES }, () => abandoned.abort())
       const request: CallRequest = {
         purpose: 'mirror',
         method,

@@ -15,7 +15,7 @@ export interface Source {
  * @param source of the body, cancelled if it is not sent
  */
 export function sendProcessed(flight: InFlight, body: SendableBody, source: Source): void {
-  flight.bodies.offerResponse(body)
+  flight.bodies.response.offer(body)
   if (processesResponse(flight.decision)) process(flight, source)
   else send(flight, undefined, source)
 }
@@ -27,7 +27,7 @@ function process(flight: InFlight, source: Source): void {
 }
 
 function send(flight: InFlight, outcome: Outcome, source: Source): void {
-  if (outcome === undefined && sendBody(flight, flight.exchange.response!, flight.bodies.response)) return
+  if (outcome === undefined && sendBody(flight, flight.exchange.response!, flight.bodies.response.outgoing())) return
   source.cancel()
   if (outcome !== undefined) respondLocally(flight, outcome)
 }

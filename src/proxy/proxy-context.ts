@@ -1,6 +1,6 @@
 import type { Sealer } from '#base/sealer.ts'
 import type { Calls } from '#calls/calls.ts'
-import type { PlanIndex } from '#engine/plan/plan-index.ts'
+import type { PlanIndex } from '#engine/lookups/plan-index.ts'
 import type { GatewayIdentity } from '#exchange/gateway-identity.ts'
 import type { GuardLoad } from '#exchange/guard-load.ts'
 import type { LlmPrices } from '#exchange/llm-prices.ts'
@@ -37,6 +37,8 @@ export interface ProxyContext {
   readonly facts: BackendFacts
   readonly prices: LlmPrices
   readonly bodyMemory: BodyMemory
+  /** New requests are refused. */
+  heapIsFull: boolean
   /** Bytes of each body that decision records have. */
   readonly recordBodyBytes: number
   /** For protocols that serve requests themselves. */

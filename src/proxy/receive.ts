@@ -1,19 +1,23 @@
 import { REJECTIONS } from '#base/rejections.ts'
 import { decide, noteRefused } from '#engine/request/decide.ts'
 import type { LiveSocket } from '#engine/route/live-listener.ts'
-import type { Outcome } from '#exchange/outcome.ts'
+import { type Outcome, reject } from '#exchange/outcome.ts'
 import type { Peer } from '#net/peer.ts'
 import type { Abort, ConnectionFault, ResponseField, ServerStream, StreamHandler, WireRefusal } from '#net/stream.ts'
 import type { UnreadRequest } from '#observe/observer.ts'
 import { chargeTokenLimits } from './charge-token-limits.ts'
 import type { CutOff } from './cut-off.ts'
 import { forward } from './forward.ts'
-import { InFlight } from './in-flight.ts'
+import { InFlight, type Interrupt } from './in-flight.ts'
 import { incomingConnection } from './incoming-connection.ts'
-import { interrupt } from './interrupt.ts'
 import type { ProxyContext } from './proxy-context.ts'
 import { DECISION } from './reply.ts'
 import { fail, respondLocally, whenSettled } from './respond.ts'
+
+const HEAP_IS_FULL = {
+  detail:
+    'the heap of this worker is nearly full; give it more memory (NODE_OPTIONS=--max-old-space-size=MB) or lower GATEWRIGHT_BODY_MEMORY',
+}
 
 /** Serves the requests of one socket. A request enters the proxy here (docs/architecture.md). */
 export class Receiver implements StreamHandler {
@@ -30,7 +34,8 @@ export class Receiver implements StreamHandler {
     const flight = new InFlight(this.#context, stream, this.socket, interrupt)
     stream.context = flight
     try {
-      const { index, random } = this.#context
+      const { index, random, heapIsFull } = this.#context
+      if (heapIsFull) return respondLocally(flight, reject('gateway-overloaded', HEAP_IS_FULL))
       const outcome = decide({ index, socket: this.socket, random }, flight.exchange, flight.decision)
       if (outcome instanceof Promise) whenSettled(flight, outcome, (settled) => proceed(flight, settled))
       else proceed(flight, outcome)
@@ -44,17 +49,17 @@ export class Receiver implements StreamHandler {
     flight.endDeadline()
     flight.endPolicies()
     flight.context.load.end(flight.retried)
-    flight.bodies.recordForLog()
+    flight.recordBodies()
     flight.exchange.trailers ??= flight.upstream?.trailers
     flight.decision.settle?.(false)
     chargeTokenLimits(flight.exchange)
     flight.completeAttempt()
     this.#context.observer.ended(flight, sentBytes, noteOnFailure(flight))
-    flight.bodies.release()
-    // Otherwise a late filter would cancel the next request on it.
+    flight.releaseBodies()
+    // Otherwise a late filter would cancel the next request on the connection.
     if (flight.upstream?.release() === true) flight.upstream = undefined
     flight.ended = true
-    // In a tunnel, something may be asked about bytes that pass nowhere now.
+    // Questions about bytes of a tunnel that has ended are not needed.
     flight.stopWaiting()
     // An idle connection must not keep the objects of its last request.
     stream.context = undefined
@@ -64,17 +69,17 @@ export class Receiver implements StreamHandler {
     const flight = stream.context as InFlight | undefined
     if (flight === undefined) return
     if (cut && why !== 'cancelled') flight.breakAttempt()
-    // The client left after an event that told it of a failure.
-    else if (!cut && flight.bodies.responseFailure !== undefined) flight.completeAttempt()
+    // The client disconnected after an event that reported the failure.
+    else if (!cut && flight.bodies.response.failure !== undefined) flight.completeAttempt()
     const isUnanswered = !cut && flight.upstream !== undefined && flight.exchange.response === undefined
     flight.abandon()
     flight.context.load.end(flight.retried)
-    flight.bodies.recordForLog()
+    flight.recordBodies()
     flight.decision.settle?.(isUnanswered)
     chargeTokenLimits(flight.exchange)
     const { observer, cutOff } = this.#context
     observer.ended(flight, 0, cut ? noteOnCut(flight, why) : (noteOnFailure(flight) ?? whyDisconnected(cutOff, why)))
-    flight.bodies.release()
+    flight.releaseBodies()
   }
 
   refused(peer: Peer, code: WireRefusal, stream: ServerStream | undefined): ResponseField | undefined {
@@ -116,9 +121,10 @@ function recordWireRefusal(flight: InFlight, code: WireRefusal): ResponseField {
 }
 
 /** A response that failed after its head, although the client got a complete one: an LLM stream with an error event. */
-function noteOnFailure({ bodies: { responseFailure }, exchange }: InFlight): string | undefined {
-  if (responseFailure?.unhealthy === true && exchange.refusal === undefined) exchange.reason = 'UpstreamFailure'
-  return responseFailure?.detail
+function noteOnFailure({ bodies, exchange }: InFlight): string | undefined {
+  const { failure } = bodies.response
+  if (failure?.unhealthy === true && exchange.refusal === undefined) exchange.reason = 'UpstreamFailure'
+  return failure?.detail
 }
 
 /** The backend broke off its response. */
@@ -130,4 +136,22 @@ function noteOnCut({ exchange, status }: InFlight, why: Abort): string {
 function proceed(flight: InFlight, outcome: Outcome): void {
   if (outcome === undefined) forward(flight)
   else respondLocally(flight, outcome)
+}
+
+/** If the response has begun, it is reset (`RunContext.interrupt`). */
+export const interrupt: Interrupt = (flight, why) => {
+  if (flight.ended) return
+  const { exchange, upstream } = flight
+  if (flight.responded) {
+    if (why instanceof Error) return fail(flight, why)
+    const isRefusal = why.kind === 'refusal'
+    if (isRefusal) exchange.reason = REJECTIONS[why.code].reason
+    exchange.refusalDetail = isRefusal ? why.detail : 'a policy responded after the response had begun'
+    return flight.stream.abort()
+  }
+  flight.stopWaiting()
+  flight.upstream = undefined
+  upstream?.cancel()
+  if (why instanceof Error) fail(flight, why)
+  else respondLocally(flight, why)
 }

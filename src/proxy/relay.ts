@@ -3,7 +3,7 @@ import { decideRelay } from '#engine/request/decide-relay.ts'
 import type { LiveSocket } from '#engine/route/live-listener.ts'
 import { type Refusal, reject } from '#exchange/outcome.ts'
 import { rejectFailure } from '#exchange/reject-failure.ts'
-import { type ConnectFailure, isOwnBound } from '#net/failure.ts'
+import { type ConnectFailure, countsForHealth } from '#net/failure.ts'
 import type { Abort, ClientStream, ConnectHandler, RelayedConnection, RelayHandler } from '#net/stream.ts'
 import { causeOf } from '#observe/passage.ts'
 import type { ProxyContext } from './proxy-context.ts'
@@ -81,7 +81,7 @@ const UPSTREAM: ConnectHandler = {
     const flight = stream.context as RelayInFlight
     const { code, detail } = failure
     const endpoint = flight.endpointLabel ?? ''
-    if (!isOwnBound(code)) flight.recordUnhealthy()
+    if (countsForHealth(failure)) flight.recordUnhealthy()
     flight.exchange.attempts = [{ endpoint, status: 0, failure: code, detail, maybeProcessed: false }]
     refuse(flight, rejectFailure(failure, endpoint))
   },

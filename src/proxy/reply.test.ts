@@ -48,6 +48,14 @@ test('a policy may set status, text, type and fields', () => {
   ])
 })
 
+test('a client is told not to wait for a refusal that asks for more than a minute', () => {
+  const retried = (seconds: string) =>
+    replyToRefusal(reject('rate-limited', { headers: [['retry-after', seconds]] }), PLAIN, 'd').head.get(
+      'x-should-retry',
+    )
+  expect(['60', '61'].map(retried)).toEqual([undefined, 'false'])
+})
+
 test('a refused body names the limit and its field, for HTTP and gRPC clients', () => {
   const refusal = refuseLargeBody('body-too-large', 2_097_152)
   const text = 'request body too large: the limit is 2097152 bytes (frontend.http.maxBufferSize)'
@@ -73,9 +81,10 @@ test.each<[code: RejectionCode, status: number | undefined, grpc: number]>([
   ['rate-limited', undefined, 14],
   ['upgrade-failed', undefined, 14],
   ['upstream-failed', undefined, 14],
-  ['request-timeout', undefined, 14],
+  ['request-timeout', undefined, 4],
   ['no-valid-backends', undefined, 14],
-  ['backend-missing', undefined, 2],
+  ['backend-missing', undefined, 14],
+  ['backend-invalid', undefined, 14],
   ['body-too-large', undefined, 2],
   ['misdirected', undefined, 2],
   ['internal-error', undefined, 2],

@@ -2,6 +2,7 @@ import { grpcStatusOf } from '#base/grpc-status.ts'
 import type { Exchange } from '#exchange/exchange.ts'
 import { type Answer, type Refusal, refusalStatus, refusalText } from '#exchange/outcome.ts'
 import { encodeGrpcMessage } from '#net/grpc/status-fields.ts'
+import { discourageRetries } from '#net/http/discourage-retries.ts'
 import { Head } from '#net/http/head.ts'
 import { isGrpcRequest } from '#net/http/request-rules.ts'
 
@@ -23,6 +24,7 @@ export function replyToRefusal(refusal: Refusal, exchange: Exchange, decisionId:
   const body = refusal.bytes ?? Buffer.from(refusalText(refusal))
   if (body.length > 0) head.set('content-type', refusal.contentType ?? 'text/plain')
   addFields(head, refusal, decisionId)
+  discourageRetries(head, exchange.context.now())
   return { head, body: body.length === 0 ? undefined : body }
 }
 

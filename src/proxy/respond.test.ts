@@ -22,7 +22,7 @@ test('fields that policies queued replace those of the backend, and one that is 
     ['vary', 'policy'],
   ]
   const head = exchange.response!
-  const [stream, bodies, context] = [{ respond: () => true }, { sendResponse: () => {} }, { now: () => 0 }]
+  const [stream, bodies, context] = [{ respond: () => true }, { response: { send: () => {} } }, { now: () => 0 }]
   sendBody({ exchange, stream, bodies, context } as unknown as InFlight, head, new FixedBody(''))
   expect(linesOf(head).sort()).toEqual(['set-cookie: first', 'set-cookie: second', 'vary: policy', 'x-policy: one'])
 })

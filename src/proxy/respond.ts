@@ -1,6 +1,7 @@
 import { REJECTIONS } from '#base/rejections.ts'
 import { noteRefused, refuseForClient, runResponsePolicies } from '#engine/request/decide.ts'
 import type { Exchange } from '#exchange/exchange.ts'
+import { wholeBody } from '#exchange/known-body.ts'
 import { type Outcome, type Refusal, reject } from '#exchange/outcome.ts'
 import { FixedBody } from '#net/body/fixed-body.ts'
 import type { Head } from '#net/http/head.ts'
@@ -44,7 +45,7 @@ function recordRefusal(exchange: Exchange, { code, detail, decidedBy }: Refusal)
 /** Makes this the response that policies see, without changes of an earlier response. */
 function setResponse(exchange: Exchange, { head, body }: Reply): void {
   exchange.response = head
-  exchange.responseBody = body ?? new Uint8Array(0)
+  exchange.responseBody = wholeBody(body)
   exchange.newResponseBody = undefined
 }
 
@@ -65,8 +66,9 @@ export function replyBody(flight: InFlight, { head, body, trailers }: Reply): Fi
  */
 export function sendBody(flight: InFlight, head: Head, body: SendableBody): boolean {
   writeQueuedHeaders(flight)
+  flight.exchange.writeCors?.(head)
   if (!sendHead(flight, head, body.kind, body.length)) return false
-  flight.bodies.sendResponse(body)
+  flight.bodies.response.send(body)
   return true
 }
 

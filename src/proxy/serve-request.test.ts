@@ -34,7 +34,7 @@ const INITIALIZED = { protocolVersion: '2025-06-18', capabilities: {}, serverInf
 
 /** More events than the buffers of both connections hold. */
 const FLOOD = `${EVENTS}${Array.from({ length: 256 }, () => {
-  const event = `data: {"jsonrpc":"2.0","method":"x","params":{"text":"${'x'.repeat(65_536)}"}}\n\n`
+  const event = `data: {"jsonrpc":"2.0","method":"notifications/x","params":{"text":"${'x'.repeat(65_536)}"}}\n\n`
   return `${event.length.toString(16)}\r\n${event}\r\n`
 }).join('')}`
 
@@ -110,6 +110,7 @@ async function startGateway(
       facts: new BackendFacts(() => {}),
       prices: NO_PRICES,
       bodyMemory,
+      heapIsFull: false,
       recordBodyBytes: 0,
       sealer: testSealer(),
       table: new LocalTable(),

@@ -1,5 +1,6 @@
 import { runResponsePolicies } from '#engine/request/decide.ts'
 import type { PipedBody } from '#exchange/call.ts'
+import { wholeBody } from '#exchange/known-body.ts'
 import { refuseLargeBody } from '#exchange/refuse-large-body.ts'
 import { BodyClaim } from '#net/body/body-memory.ts'
 import { decodeStream } from '#net/body/decode-content.ts'
@@ -24,15 +25,17 @@ export function serveRequest(flight: InFlight, serve: Serve): void {
 async function answer(flight: InFlight, serve: Serve): Promise<void> {
   const { exchange, context, decision, bodies } = flight
   const { maxBufferBytes, readsToolCalls } = decision.frontend!
-  if (exchange.requestBody === undefined) {
-    const unread = await bodies.readRequestBody(exchange, maxBufferBytes, true)
+  if (exchange.requestBody.kind === 'unread') {
+    const unread = await bodies.request.read(maxBufferBytes, true)
     if (!flight.isWaiting) return
     if (unread !== undefined) return respondLocally(flight, unread)
   }
-  if (exchange.requestBody === null) return respondLocally(flight, refuseLargeBody('body-too-large', maxBufferBytes))
+  if (exchange.requestBody.kind === 'large') {
+    return respondLocally(flight, refuseLargeBody('body-too-large', maxBufferBytes))
+  }
   startDeadline(flight)
-  const served = await serve(exchange, exchange.newRequestBody ?? exchange.requestBody, {
-    call: context.calls.toSections(flight.backend, exchange, bodies.claim),
+  const served = await serve(exchange, exchange.newRequestBody ?? exchange.requestBody.whole, {
+    call: context.calls.toSections(flight.backend, exchange, flight.claim),
     lasting: () => ({
       call: context.calls.toSections(flight.backend, exchange, undefined),
       claim: new BodyClaim(context.bodyMemory),
@@ -43,7 +46,7 @@ async function answer(flight: InFlight, serve: Serve): Promise<void> {
     channels: context.channels,
     worker: context,
     toolsChanged: context.toolsChanged,
-    claim: bodies.claim,
+    claim: flight.claim,
     decode: decodeStream,
     signal: flight.signal,
     whenOver: (over) => flight.whenOver(over),
@@ -63,7 +66,7 @@ function send(flight: InFlight, served: ServedAnswer): void {
   exchange.responseIsRefusal = served.refuses === true
   const { body } = served
   const isWhole = body === undefined || body instanceof Uint8Array
-  if (isWhole) exchange.responseBody = body ?? new Uint8Array(0)
+  if (isWhole) exchange.responseBody = wholeBody(body)
   const replaced = runResponsePolicies(exchange, flight.decision)
   if (replaced !== undefined) {
     endUnwanted(served)
@@ -77,7 +80,7 @@ function send(flight: InFlight, served: ServedAnswer): void {
   if (!isWhole && exchange.originalMethod === 'GET') flight.context.endless.add(flight)
 }
 
-/** A client may leave while it is behind and nothing is read from the body. */
+/** Cancels the body when the request is over: a client may disconnect while its backlog keeps the body from being read. */
 function streamedBody(flight: InFlight, body: AsyncIterable<Uint8Array> | PipedBody): SendableBody {
   const sent = 'pipe' in body ? body : new PumpedBody(body, (error) => flight.ended || fail(flight, error))
   flight.whenOver(() => {

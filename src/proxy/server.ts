@@ -16,7 +16,8 @@ import { CAN_SHARE_PORTS, type ConnectionSettings, type Listener, listen } from 
 import { SecureContexts } from '#net/accept/secure-contexts.ts'
 import { BodyMemory } from '#net/body/body-memory.ts'
 import { ForwardRules, type Network } from '#net/connect/forward-rules.ts'
-import { ownSockets, type SocketAddress } from '#net/connect/own-sockets.ts'
+import type { OperatorSocket } from '#net/connect/own-machine.ts'
+import { ownMachine } from '#net/connect/own-sockets.ts'
 import type { Peer } from '#net/peer.ts'
 import { createClientPool } from '#net/pool/client-pool.ts'
 import type { ClientPool } from '#net/stream.ts'
@@ -85,6 +86,8 @@ export interface ProxyServerOptions {
   readonly evicted: (endpoint: EndpointId, eviction: Eviction | undefined) => void
   /** Hears of each circuit of a service that this thread opens, with the cause, or closes. */
   readonly circuitChanged: (circuit: CircuitId, cause: string | undefined) => void
+  /** Hears of each connection to a backend that failed because the system has no resources for it. */
+  readonly exhausted: (cause: string | undefined) => void
   readonly load: Load
   readonly guardLoad: GuardLoad
   /** Receives facts that traffic shows about backends. */
@@ -125,8 +128,7 @@ export class ProxyServer {
   readonly #transports: PlainTransports
   readonly #kept: KeptCopies
   readonly #prices = new PriceBook()
-  /** Sockets of the other servers of this process. */
-  #otherSockets: readonly SocketAddress[] = []
+  #operatorSockets: readonly OperatorSocket[] = []
 
   constructor(options: ProxyServerOptions) {
     const { decisionIds, gateway, memory, importKey, passwords, tokenCounter } = options
@@ -140,7 +142,7 @@ export class ProxyServer {
     const { keySets, credentials } = this.#kept
     const forwardRules = new ForwardRules(
       options.forwardTo,
-      ownSockets(() => [...this.#plan.sockets.values(), ...this.#otherSockets]),
+      ownMachine({ listeners: () => this.#plan.sockets.values(), servers: () => this.#operatorSockets }),
     )
     const state = {
       memory,
@@ -164,6 +166,7 @@ export class ProxyServer {
       transports,
       forwardRules,
       connected: (transport, durationMs) => observer.upstreamConnected(transport, durationMs),
+      exhausted: options.exhausted,
     })
     const facts = new BackendFacts(options.reportFact)
     const called = new CalledBackends(state)
@@ -193,6 +196,7 @@ export class ProxyServer {
       facts,
       prices: this.#prices,
       bodyMemory,
+      heapIsFull: false,
       recordBodyBytes: options.recordBodyBytes,
       sealer,
       table,
@@ -221,36 +225,36 @@ export class ProxyServer {
     const removed: OpenSocket[] = []
     for (const [key, open] of this.#open) {
       const socket = sockets.includes(key) ? this.#plan.sockets.get(key) : undefined
-      // A socket that changes to or from TLS, or changes its requirements for client certificates, is closed and opened again (decision
-      //
-      if (
-        socket === undefined ||
-        trafficOf(socket) !== open.traffic ||
-        clientAuthChanged(open.receiver.socket, socket)
-      ) {
+      const settings = socket && this.#settingsFor(open, socket)
+      if (socket === undefined || settings === undefined) {
         this.#open.delete(key)
         removed.push(open)
       } else {
         open.receiver.socket = socket
         open.relay.socket = socket
-        open.listener.configure(connectionSettings(socket, this.#context))
+        open.listener.configure(settings)
       }
     }
     // If two sockets can share a port, the new one opens before the old one closes.
-    if (!CAN_SHARE_PORTS) this.#closeSockets(removed)
+    if (!CAN_SHARE_PORTS) await this.#closeSockets(removed)
     for (const key of sockets) {
       const socket = this.#plan.sockets.get(key)
       if (socket === undefined || this.#open.has(key)) continue
       const message = await this.#openSocket(key, socket)
       if (message !== undefined) failed.push({ socket: key, message })
     }
-    if (CAN_SHARE_PORTS) this.#closeSockets(removed)
+    if (CAN_SHARE_PORTS) void this.#closeSockets(removed)
     return failed
   }
 
-  /** The sockets of the servers for operators: clients must not choose them as destinations. */
-  set otherSockets(sockets: readonly SocketAddress[]) {
-    this.#otherSockets = sockets
+  /** The sockets of the servers for operators, which are no destinations. */
+  set operatorSockets(sockets: readonly OperatorSocket[]) {
+    this.#operatorSockets = sockets
+  }
+
+  /** Whether new requests are refused, because the heap is nearly full. */
+  set heapIsFull(isFull: boolean) {
+    this.#context.heapIsFull = isFull
   }
 
   /** Calls a backend of the plan as the gateway itself. */
@@ -289,8 +293,7 @@ export class ProxyServer {
     const listeners = [...this.#open.values()].map(({ listener }) => listener)
     for (const listener of listeners) listener.discourageReuse()
     await pause(minMs)
-    await acceptWaiting()
-    for (const listener of listeners) listener.stopAccepting()
+    await Promise.all(listeners.map((listener) => listener.stopAccepting()))
   }
 
   /**
@@ -311,10 +314,26 @@ export class ProxyServer {
     return cutOff.count
   }
 
-  #closeSockets(sockets: readonly OpenSocket[]): void {
+  /** Resolves when their ports are free; their connections are drained then. */
+  async #closeSockets(sockets: readonly OpenSocket[]): Promise<void> {
     for (const { listener } of sockets) {
       this.#closing.add(listener)
       void listener.close({ drainMs: DRAIN_MS }).then(() => this.#closing.delete(listener))
+    }
+    await Promise.all(sockets.map(({ listener }) => listener.stopAccepting()))
+  }
+
+  /**
+   * A socket that changes to or from TLS, or changes its requirements for client certificates, is closed and opened again (decision A-39).
+   * So is one whose settings cannot be compiled, and the second attempt reports the failure.
+   * @returns undefined: it has to be closed
+   */
+  #settingsFor({ traffic, receiver }: OpenSocket, socket: LiveSocket): ConnectionSettings | undefined {
+    if (trafficOf(socket) !== traffic || clientAuthChanged(receiver.socket, socket)) return undefined
+    try {
+      return connectionSettings(socket, this.#context)
+    } catch {
+      return undefined
     }
   }
 
@@ -360,19 +379,15 @@ export class ProxyServer {
 
   #admits(socket: LiveSocket, peer: Peer): boolean {
     const { index, observer } = this.#context
-    const denial = denyConnection(socket, index, connectionExchange(this.#context, peer))
-    if (denial === undefined) return true
-    observer.connectionDenied(peer, denial)
+    try {
+      const denial = denyConnection(socket, index, connectionExchange(this.#context, peer))
+      if (denial === undefined) return true
+      observer.connectionDenied(peer, denial)
+    } catch (error) {
+      observer.bug('connection', error)
+    }
     return false
   }
-}
-
-/**
- * Resolves when the connections that the kernel has accepted, and what their clients have sent, have been read: closing a socket resets those
- * that still wait. The second callback runs after the event loop has polled.
- */
-function acceptWaiting(): Promise<void> {
-  return new Promise((resolve) => setImmediate(() => setImmediate(resolve)))
 }
 
 /** The kind of traffic; the listeners of one socket have the same. */
@@ -384,8 +399,12 @@ function trafficOf({ listeners }: LiveSocket): TrafficKind {
   return protocol === 'TCP' ? 'bytes' : 'http'
 }
 
-/** Connection settings exist once per socket: those of the first listener's Gateway (decision A-40). */
+/**
+ * Connection settings exist once per socket: those of the first listener's Gateway (decision A-40).
+ * @throws if a bug stops the compilation of those of any listener: each may decide who can connect
+ */
 function connectionSettings(socket: LiveSocket, { index }: ProxyContext): ConnectionSettings {
+  for (const { frontend } of socket.listeners) frontend.get(index)
   const { maxHeaders, idleTimeoutMs, maxConnectionMs, http2, keepalive, proxyProtocol, tls } =
     socket.listeners[0]!.frontend.get(index)
   return {

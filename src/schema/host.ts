@@ -17,6 +17,6 @@ function checkHost(value: string | number): ScalarRefusal | undefined {
   return { code: 'invalid-host', message }
 }
 
-/** A ShortString that names a host: a DNS name, an IPv4 address, an IPv6 address with or without brackets (decision A-98). */
+/** A ShortString that names a host: a DNS name, an IPv4 address, an IPv6 address with or without brackets. */
 export const host = () =>
   annotate(shortString(), { check: checkHost, pattern: `${DNS_NAME.source}|${LIKE_IPV6.source}` })

@@ -49,7 +49,7 @@ export interface ObjectRule {
 
 /**
  * The keywords that this project reads from a TypeBox schema. Those of JSON Schema keep their meaning, except that lengths count Unicode
- * code points (decision A-05); the others are extensions.
+ * code points; the others are extensions.
  */
 export interface SchemaNode {
   readonly type?: 'object' | 'array' | 'string' | 'integer' | 'number' | 'boolean'

@@ -159,7 +159,7 @@ const DURATION = '^([0-9]{1,5}(h|m|s|ms)){1,4}$'
 
 const NO_DURATION = 'must be a duration such as "3s", "5m" or "1h30m": up to four groups of digits and h, m, s or ms'
 
-/** Gateway API duration text (decision A-03); returned as written, read with `parseDuration`. */
+/** Gateway API duration text; returned as written, read with `parseDuration`. */
 export function duration({ min }: DurationBounds = {}): TString {
   const leastMs = min === undefined ? 0 : parseDuration(min)!
   const message = `must be at least ${min}`
@@ -181,7 +181,7 @@ interface ByteSizeBounds {
   readonly max?: number
 }
 
-/** A number of bytes, as an integer or a quantity such as `16Ki` (decision A-04); read with `parseByteSize`. */
+/** A number of bytes, as an integer or a quantity such as `16Ki`; read with `parseByteSize`. */
 export function byteSize({ min = 1, max = 4_294_967_295 }: ByteSizeBounds = {}): TUnsafe<string | number> {
   const message = `must be at least ${min} and at most ${max} bytes`
   const check = (value: string | number): ScalarRefusal | undefined => {

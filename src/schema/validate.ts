@@ -388,7 +388,7 @@ function checkScalar(run: Run, node: SchemaNode, value: string | number, path: s
   report(run, path, refusal.code, refusal.message, refusal.code === 'out-of-range' ? { value } : undefined)
 }
 
-/** @returns whether the length is within its bounds, counted in code points (decision A-05) */
+/** @returns whether the length is within its bounds, counted in code points */
 function checkLength(run: Run, node: SchemaNode, value: string, path: string): boolean {
   const { minLength: min = 0, maxLength: max = Number.POSITIVE_INFINITY } = node
   // The number of code points is between half the number of UTF-16 units and all of it, so counting is rarely needed.

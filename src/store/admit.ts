@@ -8,10 +8,11 @@ import type { ConfigProblem } from '#base/config-problem.ts'
 import { problem, validate } from '#schema/index.ts'
 
 /** Metadata that nothing reads in an object, wherever it is from. */
-const UNREAD_FIELDS = ['managedFields', 'resourceVersion', 'selfLink', 'uid']
+const UNREAD_FIELDS = ['managedFields', 'resourceVersion', 'selfLink']
 /** Metadata that a server sets; in a file they have no effect. */
 const SERVER_FIELDS = [
   ...UNREAD_FIELDS,
+  'uid',
   'creationTimestamp',
   'deletionTimestamp',
   'deletionGracePeriodSeconds',

@@ -12,6 +12,7 @@ import { fileProblem, findFiles } from './find-files.ts'
 import { type LoadedFile, type RemovedObject, reloadFile, type StaleFile, unreadableFile } from './loaded-file.ts'
 import { FieldLocator } from './locate-field.ts'
 import { duplicateOf } from './parse-yaml.ts'
+import { refusedEdits } from './refused-edits.ts'
 import { causeOf, describeRefused, UNKNOWN_PROTECTION } from './refused-policies.ts'
 import { readRegular } from './regular-file.ts'
 import type { ObjectStore, StatusWrites } from './store.ts'
@@ -139,6 +140,10 @@ export class FileStore implements ObjectStore {
     return [...this.#files.values()].flatMap(({ file, staleSince: since, kept: objects, problems }) =>
       since === undefined ? [] : [{ file, since, objects, problems }],
     )
+  }
+
+  refusedEdits(): ReadonlyMap<string, string> {
+    return refusedEdits(this.stale())
   }
 
   /** The objects that were removed from files while these have had problems, and that no other file contains. */

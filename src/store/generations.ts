@@ -7,7 +7,7 @@ interface Numbered {
   readonly object: ApiObject
 }
 
-/** Assigns generations to objects from files: 1 at first, incremented when anything except metadata and status changes (decision A-17). */
+/** Assigns generations to objects from files: 1 at first, incremented when anything except metadata and status changes. */
 export class Generations {
   readonly #known = new Map<string, Numbered>()
 

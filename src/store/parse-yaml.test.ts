@@ -105,6 +105,27 @@ test.each([
   expect(parsed.problems[0]).toMatchObject({ code, line, path: '', severity: 'error' })
 })
 
+test.each([
+  ['prices:\n  - model: m\n    input: 1\n', []],
+  ['{"prices":[{"model":"m","input":1}]}', []],
+  [
+    'prices:\n  - model: m\n    inptu: 1\n',
+    ['a.yaml:3:5: error: prices[0].inptu: unknown field "inptu", did you mean "input"? [unknown-field]'],
+  ],
+  ['kind: Service\nprices: []\n', ['a.yaml:1:1: error: apiVersion: apiVersion is required in a file [required]']],
+  [
+    'prices: {}\n',
+    [
+      'a.yaml:1:1: error: apiVersion: apiVersion is required in a file [required]',
+      'a.yaml:1:1: error: kind: kind is required in a file [required]',
+    ],
+  ],
+])('a price file beside objects is no object, and is checked: %j', (text, problems) => {
+  const parsed = parseObjects(text, 'a.yaml')
+  expect(parsed.objects).toEqual([])
+  expect(parsed.problems.map(formatProblem)).toEqual(problems)
+})
+
 const envelope = (apiVersion: string, kind: string) => `apiVersion: ${apiVersion}\nkind: ${kind}\nmetadata: {name: a}\n`
 
 test.each([

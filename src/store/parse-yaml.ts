@@ -7,6 +7,7 @@ import type { RefusedRoute } from '#api/refused-route.ts'
 import type { ConfigProblem } from '#base/config-problem.ts'
 import { plainWord } from '#base/products.ts'
 import { isOneEditAway, suggest } from '#base/suggest.ts'
+import { looksLikePrices, readPriceFile } from '#models/price-file.ts'
 import { problem } from '#schema/index.ts'
 import {
   admit,
@@ -202,6 +203,8 @@ function checkObject(value: unknown, line: number, file: string): CheckResult {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
     return { problems: [problem('', 'not-an-object', 'must be an object with apiVersion, kind and metadata')] }
   }
+  // In a folder of objects, and no object.
+  if (looksLikePrices(value)) return { problems: readPriceFile(value).problems }
   const { apiVersion, kind } = value as Record<string, unknown>
   const missing = Object.entries({ apiVersion, kind }).filter(([, member]) => typeof member !== 'string')
   if (missing.length > 0) {

@@ -4,7 +4,7 @@ import type { ObjectChange } from '#api/object-change.ts'
 import type { FileProblem } from './file-problem.ts'
 import type { Resource, ResourceKey } from './resources/resource.ts'
 import type { CheckedObjects } from './store.ts'
-import { inForce, problemsOf, StoredObjects } from './stored-objects.ts'
+import { inForce, StoredObjects } from './stored-objects.ts'
 
 /** Objects that were read from an API once, checked as a gateway checks those of its own API. */
 export class ReadObjects implements CheckedObjects {
@@ -22,26 +22,20 @@ export class ReadObjects implements CheckedObjects {
   }
 
   takeChange(): ObjectChange {
-    const faulty = [...this.#stored.faulty()]
     return {
       set: this.list(),
       removed: [],
-      refused: new Set(faulty.flatMap(([key, { object }]) => (object === undefined ? [key] : []))),
-      refusedPolicies: faulty.flatMap(([, { policy }]) => (policy && policy.protects.length > 0 ? [policy] : [])),
+      refused: this.#stored.refused(),
+      refusedPolicies: this.#stored.refusedPolicies(),
     }
   }
 
   problems(): readonly FileProblem[] {
-    return [...this.#stored.faulty()].flatMap(([, stored]) => problemsOf(stored).map(withName))
+    return this.#stored.problems()
   }
 
   /** Objects of an API have no place. */
   locate(): undefined {
     return undefined
   }
-}
-
-/** There is no place that tells which object it is. */
-function withName(problem: FileProblem): FileProblem {
-  return problem.object === undefined ? problem : { ...problem, message: `${problem.object}: ${problem.message}` }
 }

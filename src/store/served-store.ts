@@ -238,6 +238,10 @@ export class ServedStore implements ObjectStore {
     return this.problems().filter(({ code }) => UNKNOWN_PROTECTION.has(code))
   }
 
+  refusedEdits(): ReadonlyMap<string, string> {
+    return new Map([...this.#files.refusedEdits(), ...this.#stored.refusedEdits()])
+  }
+
   stale(): readonly StaleFile[] {
     return this.#files.stale()
   }

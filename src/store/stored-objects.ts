@@ -6,14 +6,16 @@ import type { RefusedRoute } from '#api/refused-route.ts'
 import { sameData } from '#base/incremental/same-data.ts'
 import { describeOrigin } from '#base/origin.ts'
 import { admit } from './admit.ts'
-import type { FileProblem } from './file-problem.ts'
+import { type FileProblem, formatProblem } from './file-problem.ts'
 import { describeRefused } from './refused-policies.ts'
 import type { Resource, ResourceKey } from './resources/resource.ts'
 
 /** An object of the API, as the control plane reads it. */
 export interface StoredObject {
-  /** Undefined: the object is invalid. It is of an older version of the gateway, which accepted it. */
+  /** Undefined: the object is invalid, and was never valid. An API may accept what the gateway does not: an older version of it did, or another server. */
   readonly object: ApiObject | undefined
+  /** The object is an earlier version, because this one is invalid. */
+  readonly isKept: boolean
   readonly policy: RefusedPolicy | undefined
   readonly route: RefusedRoute | undefined
   readonly problems: readonly FileProblem[]
@@ -45,18 +47,47 @@ export class StoredObjects {
     return this.#faulty
   }
 
+  /** Why objects keep their last valid version, by key. */
+  refusedEdits(): ReadonlyMap<string, string> {
+    const kept = [...this.#faulty].filter(([, { isKept }]) => isKept)
+    return new Map(kept.map(([key, { problems }]) => [key, problems.map(formatProblem).join('\n')]))
+  }
+
+  /** Keys of the objects that were never valid. */
+  refused(): ReadonlySet<string> {
+    return new Set([...this.#faulty].flatMap(([key, { object }]) => (object === undefined ? [key] : [])))
+  }
+
+  /** The policies among them that protect their targets, or may do so. */
+  refusedPolicies(): readonly RefusedPolicy[] {
+    return [...this.#faulty.values()].flatMap(({ policy }) => (policy && policy.protects.length > 0 ? [policy] : []))
+  }
+
+  /** The problems of all objects, each with the object in its message: there is no place that tells which one it is. */
+  problems(): readonly FileProblem[] {
+    return [...this.#faulty.values()].flatMap((stored) => problemsOf(stored).map(withName))
+  }
+
   /** @returns the key of the object if what the control plane reads has changed */
   set(key: ResourceKey, resource: Resource): string | undefined {
     const info = kindOfCollection(key.collection)
     if (info === undefined) return undefined
     const name = keyOfObject(info, key)
     const known = this.#objects.get(name)
-    if (known !== undefined && isSame(known.resource, resource)) return undefined
-    const checked = check(resource, info)
+    if (known !== undefined && isSame(known.resource, resource)) {
+      // Managers and revisions change with each status.
+      const current = { ...known.resource, metadata: resource.metadata }
+      this.#put(name, { ...known, resource: current })
+      return undefined
+    }
+    this.#put(name, keepVersion(check(resource, info), known))
+    return name
+  }
+
+  #put(name: string, checked: StoredObject): void {
     this.#objects.set(name, checked)
     if (checked.problems.length > 0) this.#faulty.set(name, checked)
     else this.#faulty.delete(name)
-    return name
   }
 
   remove(key: ResourceKey): void {
@@ -71,7 +102,7 @@ export class StoredObjects {
     const info = kindOfCollection(key.collection)
     const name = info && keyOfObject(info, key)
     const known = name === undefined ? undefined : this.#objects.get(name)
-    if (known !== undefined) this.#objects.set(name!, { ...known, resource: { ...known.resource, status } })
+    if (known !== undefined) this.#put(name!, { ...known, resource: { ...known.resource, status } })
   }
 }
 
@@ -87,11 +118,15 @@ export function problemsOf({ problems, policy, route }: StoredObject): readonly 
   return [...problems, ...describeRefused({ problems, isKnown: true }, policies, routes)]
 }
 
+function withName(problem: FileProblem): FileProblem {
+  return problem.object === undefined ? problem : { ...problem, message: `${problem.object}: ${problem.message}` }
+}
+
 function keyOfObject({ kind }: KindInfo, { namespace, name }: ResourceKey): string {
   return objectKey(kind, namespace, name)
 }
 
-/** Managers and revisions change with each status. */
+/** Whether two versions differ at most in what the gateway does not read. */
 function isSame(one: Resource, other: Resource): boolean {
   return sameData(read(one), read(other))
 }
@@ -101,13 +136,19 @@ function read({ metadata, ...members }: Resource): object {
   return { ...members, metadata: named }
 }
 
+/** An invalid version leaves the last valid one in force, as in a file. */
+function keepVersion(checked: StoredObject, before: StoredObject | undefined): StoredObject {
+  if (checked.object !== undefined || before?.object === undefined) return checked
+  return { ...checked, object: before.object, isKept: true, policy: undefined, route: undefined }
+}
+
 function check(resource: Resource, info: KindInfo): StoredObject {
   const { managedFields: _, ...metadata } = resource.metadata
   const { object, policy, route, problems: found, name } = admit({ ...resource, metadata }, { info, place: undefined })
   const of = object?.origin ?? name ?? { kind: info.kind, namespace: metadata.namespace ?? '', name: metadata.name }
   const described = describeOrigin({ kind: of.kind, namespace: of.namespace, name: of.name })
   const problems = found.map((each) => ({ ...each, file: '', object: described }))
-  return { object: object && withSharedParts(object, resource), policy, route, problems, resource }
+  return { object: object && withSharedParts(object, resource), isKept: false, policy, route, problems, resource }
 }
 
 /** An object that was checked before has its defaults, so its parts need not be in memory twice. */

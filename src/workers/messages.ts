@@ -1,7 +1,7 @@
 import type { MessagePort } from 'node:worker_threads'
 import type { Level, Module } from '#base/log-levels.ts'
 import type { PriceList } from '#models/price-book.ts'
-import type { SocketAddress } from '#net/connect/own-sockets.ts'
+import type { OperatorSocket } from '#net/connect/own-machine.ts'
 import type { TransportSetting } from '#net/transport/choose-transports.ts'
 import type { NewRecords } from '#observe/decision-ring.ts'
 import type { LogFields } from '#observe/log/application-log.ts'
@@ -32,8 +32,8 @@ export interface PlanMessage {
   readonly slots: SlotChange
   /** `address:port` of every socket to listen on; all other sockets are drained. */
   readonly sockets: readonly string[]
-  /** Sockets of the main thread. */
-  readonly otherSockets: readonly SocketAddress[]
+  /** Sockets of the servers of the main thread. */
+  readonly operatorSockets: readonly OperatorSocket[]
   readonly secrets: SecretChange
 }
 
@@ -85,6 +85,8 @@ export type FromWorker =
   /** Whether the worker has a channel for the text with that id. */
   | { readonly kind: 'text-answer'; readonly id: number; readonly taken: boolean }
   | { readonly kind: 'log'; readonly state: LogState }
+  /** The heap of the worker is nearly full, and it refuses new requests; or it is free again. */
+  | { readonly kind: 'heap'; readonly isFull: boolean }
   | { readonly kind: 'export'; readonly state: ExportState }
   /** A message for the log. */
   | {

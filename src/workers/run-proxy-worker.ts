@@ -27,6 +27,7 @@ import { LocalTable } from '#state/shared-table.ts'
 import { openSlotMemory } from '#state/slots.ts'
 import { ChannelsToMain } from './channels-to-main.ts'
 import { createCloudServices } from './cloud-services.ts'
+import { HeapWatch } from './heap-watch.ts'
 import { importKey } from './import-key.ts'
 import type { FromWorker, PlanMessage, ToWorker, WorkerStart } from './messages.ts'
 import { SlowHashes } from './passwords/slow-hashes.ts'
@@ -35,6 +36,7 @@ import type { Question, QuestionAnswer } from './questions.ts'
 import { recordProfile } from './record-profile.ts'
 import { circuitReporter } from './report-circuit.ts'
 import { evictionReporter } from './report-eviction.ts'
+import { exhaustionReporter } from './report-exhaustion.ts'
 import { toolChangeReporter } from './report-tool-changes.ts'
 import { measureRuntime } from './runtime-metrics.ts'
 import { createSealer } from './sealer.ts'
@@ -134,6 +136,7 @@ export async function runProxyWorker(start: WorkerStart, port: MessagePort, arou
     requestKept: (of, id, fetchedMs) => send({ kind: 'ask-kept', of, id, fetchedMs }),
     evicted: evictionReporter(metrics, log),
     circuitChanged: circuitReporter(log),
+    exhausted: exhaustionReporter(log),
     toolsChanged: toolChangeReporter(metrics, log),
     load: new Load(metrics.series('requestsInFlight', []), start.load, start.share.place),
     guardLoad: new GuardLoad(metrics.series('guardHeldBytes', []), metrics.series('guardWindows', [])),
@@ -165,7 +168,7 @@ export async function runProxyWorker(start: WorkerStart, port: MessagePort, arou
     parts = []
     for (const [key, values] of message.secrets) secrets.set(key, values)
     planVersion = delta.version
-    proxy.otherSockets = message.otherSockets
+    proxy.operatorSockets = message.operatorSockets
     const failed = await proxy.update(delta, message.slots, message.sockets)
     return { kind: 'applied', version: delta.version, failed }
   }
@@ -241,9 +244,16 @@ export async function runProxyWorker(start: WorkerStart, port: MessagePort, arou
     } else last = last.then(() => handle(message)).then(reply)
   })
   const turns = countTurns(start.turns, start.turnMs)
-  const runtime = measureRuntime(metrics, start.name)
+  const heapFull = metrics.series('heapFull', [start.name])
+  const heapWatch = new HeapWatch((isFull) => {
+    heapFull.set(isFull ? 1 : 0)
+    proxy.heapIsFull = isFull
+    send({ kind: 'heap', isFull })
+  })
+  const runtime = measureRuntime(metrics, start.name, () => heapWatch.collected())
   port.on('close', () => {
     turns.cancel()
     runtime.cancel()
+    heapWatch.cancel()
   })
 }

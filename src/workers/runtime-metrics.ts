@@ -25,8 +25,13 @@ const GC_KINDS: ReadonlyMap<number, string> = new Map([
  * Measures the runtime of this thread until it is cancelled: delays of its event loop, garbage collections, heap. It does not keep the thread
  * alive.
  * @param worker name of the thread
+ * @param collected called soon after each full collection
  */
-export function measureRuntime(metrics: MetricsWriter, worker: string): { cancel(): void } {
+export function measureRuntime(
+  metrics: MetricsWriter,
+  worker: string,
+  collected: () => void = () => {},
+): { cancel(): void } {
   const delays = metrics.series('eventLoopDelay', [worker])
   const measureHeap = heapOf(metrics, worker)
   let samples = 0
@@ -43,6 +48,7 @@ export function measureRuntime(metrics: MetricsWriter, worker: string): { cancel
       const { duration, detail } = entry as GcEntry
       const kind = GC_KINDS.get(detail.kind) ?? 'other'
       metrics.series('gcDuration', [worker, kind]).observe(duration / 1000)
+      if (kind === 'major') collected()
     }
   })
   collections.observe({ entryTypes: ['gc'] })

@@ -46,6 +46,7 @@ async function startPool(tuning: {
       fact: () => {},
       askedForKept: () => {},
       exports: () => {},
+      fullWorkersChanged: () => {},
       log: () => {},
       message: () => {},
       bug: (_, stack) => {

@@ -3,7 +3,7 @@ import v8 from 'node:v8'
 import { Worker } from 'node:worker_threads'
 import { clock } from '#base/clock.ts'
 import type { PriceList } from '#models/price-book.ts'
-import type { SocketAddress } from '#net/connect/own-sockets.ts'
+import type { OperatorSocket } from '#net/connect/own-machine.ts'
 import type { GatheredRecords, NewRecords } from '#observe/decision-ring.ts'
 import type { LogMessage } from '#observe/log/application-log.ts'
 import { type GatheredSessions, mergeSessions } from '#observe/mcp-session-report.ts'
@@ -27,8 +27,8 @@ import { Watchdog } from './watchdog.ts'
 /** The plan for the data plane. */
 export interface Published extends PlanUpdate {
   readonly sockets: readonly string[]
-  /** Sockets of the main thread; default: none. */
-  readonly otherSockets?: readonly SocketAddress[]
+  /** Sockets of the servers of the main thread; default: none. */
+  readonly operatorSockets?: readonly OperatorSocket[]
   /** The whole plan, for a new worker. */
   readonly everything: () => PlanUpdate
 }
@@ -70,6 +70,8 @@ export interface WorkerPoolEvents {
   ended(worker: string, decisions: number): void
   /** A fact from traffic about a backend of the plan of that version. */
   fact(version: number, fact: BackendFact): void
+  /** `fullWorkers` has changed. */
+  fullWorkersChanged(): void
   /** The access log of a worker cannot be written, or can be again. */
   log(worker: string, state: LogState): void
   /** An OTLP server has begun to refuse what a worker exports, or takes it again. */
@@ -126,6 +128,8 @@ interface Member {
   readonly stopped: PromiseWithResolvers<void>
   version: number
   failed: readonly { readonly socket: string; readonly message: string }[]
+  /** It refuses new requests. */
+  heapIsFull: boolean
 }
 
 /**
@@ -174,6 +178,11 @@ export class WorkerPool {
   /** The threads, and the plan version of each. */
   get members(): { readonly name: string; readonly planVersion: number }[] {
     return [...this.#members.values()].map(({ name, version }) => ({ name, planVersion: version }))
+  }
+
+  /** Those that refuse new requests, because their heaps are nearly full. */
+  get fullWorkers(): string[] {
+    return [...this.#members.values()].filter(({ heapIsFull }) => heapIsFull).map(({ name }) => name)
   }
 
   /** Time that the event loop of each worker was busy, in seconds. */
@@ -297,7 +306,15 @@ export class WorkerPool {
       turnMs: this.#watchdog.turnMs,
       decisions: decisions.buffer,
     })
-    const member: Member = { name, share, thread, stopped: Promise.withResolvers(), version: 0, failed: [] }
+    const member: Member = {
+      name,
+      share,
+      thread,
+      stopped: Promise.withResolvers(),
+      version: 0,
+      failed: [],
+      heapIsFull: false,
+    }
     this.#members.set(name, member)
     let cause = 'the thread ended'
     thread.on('message', (message: FromWorker) => this.#receive(member, message))
@@ -331,6 +348,7 @@ export class WorkerPool {
     this.#channels.forget(member.name)
     if (this.#closing) return
     this.#events.replaced(member.name, why, cause)
+    if (member.heapIsFull) this.#events.fullWorkersChanged()
     // A worker that cannot start would die again at once.
     if (member.version > 0) this.#spawn(member.share)
     else clock.after(RESPAWN_MS, () => this.#closing || this.#spawn(member.share))
@@ -353,6 +371,9 @@ export class WorkerPool {
       this.#events.lastRecords(message.records)
     } else if (message.kind === 'profile-recorded') {
       this.#profiles.recorded(member.name, message.result)
+    } else if (message.kind === 'heap') {
+      member.heapIsFull = message.isFull
+      this.#events.fullWorkersChanged()
     } else if (message.kind === 'log') {
       this.#events.log(member.name, message.state)
     } else if (message.kind === 'export') {
@@ -397,12 +418,12 @@ export function startThreadOf(entry: URL): StartThread {
   return (start) => new Worker(entry, { workerData: start, name: start.name })
 }
 
-function* planMessages(update: PlanUpdate, { sockets, otherSockets = [] }: Published): Generator<ToWorker> {
+function* planMessages(update: PlanUpdate, { sockets, operatorSockets = [] }: Published): Generator<ToWorker> {
   const { delta, slots, secrets } = update
   let sent = 0
   for (; delta.set.length - sent > ITEMS_OF_PART; sent += ITEMS_OF_PART) {
     yield { kind: 'plan-part', items: JSON.stringify(delta.set.slice(sent, sent + ITEMS_OF_PART)) }
   }
   const rest = JSON.stringify({ ...delta, set: delta.set.slice(sent) })
-  yield { kind: 'plan', delta: rest, slots, secrets, sockets, otherSockets }
+  yield { kind: 'plan', delta: rest, slots, secrets, sockets, operatorSockets }
 }

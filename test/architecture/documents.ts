@@ -20,7 +20,6 @@ const FOLDER = /^(?!docs\/|.*\.(?:ts|md)$)[\w<*][\w.<>*-]*\/(?:[\w.<>*-]+\/)*[\w
 const FENCE = /^ *```.*?^ *```/gms
 const CODE = /`([^`\n]+)`/g
 const LINK = /\[[^\]\n]*\]\(([^)\s]+)\)/g
-const NOT_BUILT = /\| (?:not yet|partly: [^|]*) \|$/
 const SCRIPT = /\bnpm run ([\w:]+)/g
 /** Types, functions and constants: `LivePlan`, `prepareLlmRequest`, `RESPONSE_FIELDS`. Lower-case words are not checked. */
 const NAME = /^(?:[A-Z][a-z][A-Za-z\d]*|[a-z]+[A-Z][A-Za-z\d]*|[A-Z]+(?:_[A-Z]+)+)$/
@@ -56,11 +55,9 @@ export const brokenLinks: PageRule = (pages, { paths }) => {
   )
 }
 
-/** Names in backticks that do not occur in the code. Rows of `points.md` may name unbuilt code. */
+/** Names in backticks that do not occur in the code. */
 export const unknownNames: PageRule = (pages, { words }) =>
-  eachLine(pages, (line) =>
-    NOT_BUILT.test(line) ? [] : codesOf(line).flatMap((code) => code.replace(/\(\)$/, '').split('.')),
-  )
+  eachLine(pages, (line) => codesOf(line).flatMap((code) => code.replace(/\(\)$/, '').split('.')))
     .filter(({ found }) => NAME.test(found) && !words.has(found))
     .map(({ place, found }) => `${place} names ${found}`)
 

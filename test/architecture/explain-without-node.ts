@@ -7,6 +7,7 @@ for (const name of ['Buffer', 'process', 'setImmediate', 'global']) Reflect.dele
 const { explainRequest } = await import('#engine/explain/explain.ts')
 const { LivePlan } = await import('#engine/plan/live-plan.ts')
 const { Exchange } = await import('#exchange/exchange.ts')
+const { wholeBody } = await import('#exchange/known-body.ts')
 const { NO_BODIES } = await import('#exchange/no-bodies.ts')
 const { Head } = await import('#net/http/head.ts')
 const { RemoteKeySets } = await import('#policies/shared/authentication/remote-key-set.ts')
@@ -117,7 +118,7 @@ function newExchange() {
   exchange.originalMethod = head.method
   exchange.originalAuthority = head.authority
   exchange.originalTarget = head.target
-  exchange.requestBody = body
+  exchange.requestBody = wholeBody(body)
   exchange.bodies = NO_BODIES
   return exchange
 }

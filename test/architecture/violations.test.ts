@@ -4,6 +4,7 @@ import { findLines } from './project-texts.ts'
 import { MACHINE_PATHS, OTHER_GATEWAYS } from './rules.ts'
 import { describeSource } from './source-tree.ts'
 import {
+  absentParts,
   browserCode,
   cycles,
   exportForms,
@@ -21,8 +22,10 @@ import {
   schemaImports,
   sealedFolders,
   testSupport,
+  unknownParts,
   unknownRooms,
   upwardImports,
+  upwardPartImports,
 } from './violations.ts'
 
 type Sources = Readonly<Record<string, string>>
@@ -51,6 +54,39 @@ const findings: readonly (readonly [what: string, rule: Rule, sources: Sources, 
     upwardImports,
     { 'base/x/a.ts': "import type { B } from '../../cel/b.ts'" },
     ['base/x/a.ts:1 imports cel/b.ts: cel is not below base'],
+  ],
+  ['a known part of a room', unknownParts, { 'net/http/a.ts': '', 'net/stream.ts': '' }, []],
+  ['an unknown part of a room', unknownParts, { 'net/new/a.ts': '' }, ['net/new has no level']],
+  ['a part that only tests have', unknownParts, { 'net/testing/a.ts': '', 'net/b.test.ts': '' }, []],
+  [
+    'a downward import inside a room',
+    upwardPartImports,
+    {
+      'net/http1/a.ts':
+        "import { b } from '../http/b.ts'\nimport { c } from './c.ts'\nimport { d } from '../stream.ts'",
+    },
+    [],
+  ],
+  [
+    'an upward import inside a room, of a type',
+    upwardPartImports,
+    { 'net/http/a.ts': "import type { B } from '../stream.ts'" },
+    ['net/http/a.ts:1 imports net/stream.ts: stream.ts is not below http'],
+  ],
+  [
+    'two parts of a room that import each other',
+    upwardPartImports,
+    { 'net/http1/a.ts': "import { b } from '../http2/b.ts'", 'net/http2/c.ts': "import { d } from '../http1/d.ts'" },
+    [
+      'net/http1/a.ts:1 imports net/http2/b.ts: http2 is not below http1',
+      'net/http2/c.ts:1 imports net/http1/d.ts: http1 is not below http2',
+    ],
+  ],
+  [
+    'an upward import of a test inside a room',
+    upwardPartImports,
+    { 'net/http/a.test.ts': "import { b } from '../http1/b.ts'" },
+    [],
   ],
   ['the name of another room', roomNames, { 'cel/x/a.ts': "import { b } from '#base/b.ts'" }, []],
   ['a relative import in the room', roomNames, { 'cel/x/a.ts': "import { b } from '../b.ts'" }, []],
@@ -301,3 +337,9 @@ for (const [text, pattern, found] of lines) {
     expect(findLines([{ path: 'a.md', text: `first\n${text}` }], pattern)).toEqual(found ? [`a.md:2 ${text}`] : [])
   })
 }
+
+test('a part with a level that does not exist', () => {
+  const absent = absentParts([describeSource('net/http/a.ts', '')])
+  expect(absent).toContain('there is no net/http1')
+  expect(absent).not.toContain('there is no net/http')
+})

@@ -5,6 +5,7 @@ import {
   BROWSER_ROOMS,
   EMPTY_NAMES,
   type Exception,
+  INNER_LEVELS,
   LEVELS,
   LONG_TABLES,
   MAX_LINES,
@@ -33,6 +34,37 @@ export const upwardImports: Rule = (files) =>
     const target = roomOf(to)
     if (target === room || levelOf(target) < levelOf(room) || isExcepted(ROOM_EXCEPTIONS, path, to)) return undefined
     return `imports ${to}: ${target} is not below ${room}`
+  })
+
+export const unknownParts: Rule = (files) =>
+  Object.entries(INNER_LEVELS).flatMap(([room, levels]) =>
+    [...partsOf(room, files)]
+      .filter((part) => !levels.flat().includes(part))
+      .map((part) => `${room}/${part} has no level`),
+  )
+
+export const absentParts: Rule = (files) =>
+  Object.entries(INNER_LEVELS).flatMap(([room, levels]) => {
+    const parts = partsOf(room, files)
+    return levels
+      .flat()
+      .filter((part) => !parts.has(part))
+      .map((part) => `there is no ${room}/${part}`)
+  })
+
+/** Two parts that import each other, and longer cycles of parts, violate this rule, too. */
+export const upwardPartImports: Rule = (files) =>
+  Object.entries(INNER_LEVELS).flatMap(([room, levels]) => {
+    const levelOfPart = (part: string) => levels.findIndex((parts) => parts.includes(part))
+    return eachImport(
+      files.filter(({ forTests }) => !forTests),
+      ({ path }, to) => {
+        const from = partOf(room, path)
+        const target = partOf(room, to)
+        if (from === undefined || target === undefined || from === target) return undefined
+        return levelOfPart(target) < levelOfPart(from) ? undefined : `imports ${to}: ${target} is not below ${from}`
+      },
+    )
   })
 
 /** Files of other rooms are named by their room. */
@@ -237,6 +269,15 @@ function isExcepted(exceptions: readonly Exception[], from: string, to: string):
 
 function isInside(path: string, folder: string): boolean {
   return path === folder || path.startsWith(`${folder}/`)
+}
+
+function partsOf(room: string, files: readonly SourceFile[]): ReadonlySet<string> {
+  return new Set(files.filter(({ forTests }) => !forTests).flatMap(({ path }) => partOf(room, path) ?? []))
+}
+
+/** `http1` of `net/http1/framer.ts`, `stream.ts` of `net/stream.ts`; undefined for files of other rooms. */
+function partOf(room: string, path: string): string | undefined {
+  return path.startsWith(`${room}/`) ? path.slice(room.length + 1).split('/')[0] : undefined
 }
 
 /** `policies/traffic/cors` of `policies/traffic/cors/run.ts`; undefined for files above the children. */

@@ -43,7 +43,7 @@ function isEmpty(value: unknown): boolean {
   return value === '' || (Array.isArray(value) && value.length === 0)
 }
 
-function showFinding({ origin, path, code, severity, message }: Finding): string {
+export function showFinding({ origin, path, code, severity, message }: Finding): string {
   return `${severity} ${code} in ${showOrigin(origin)} ${path}: ${message}`
 }
 

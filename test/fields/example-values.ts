@@ -55,6 +55,7 @@ export const COMPANIONS: readonly (readonly [title: RegExp, members: Readonly<Re
   [/matches\[\]\.(path|method|headers\[\]|queryParams\[\])\.(value|service|method)$/, { type: 'RegularExpression' }],
   [/forwardHeaderMatches\[\]\.value$/, { type: 'RegularExpression' }],
   // before the filters that contain them
+  [/path\|\.type$/, { replaceFullPath: '/known' }],
   [/path\|\.replacePrefixMatch$/, { type: 'ReplacePrefixMatch' }],
   [/path\|\.replaceFullPath$/, { type: 'ReplaceFullPath' }],
   [/externalAuth\|\.grpc/, { protocol: 'GRPC' }],

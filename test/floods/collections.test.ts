@@ -10,10 +10,10 @@ import { NO_KEY_SET } from '#policies/shared/authentication/read-key-set.ts'
 import { VerifiedTokens } from '#policies/shared/jwt/verified-tokens.ts'
 import { exchangeWith } from '#policies/shared/testing.ts'
 import { SseEventTooLarge, SseParser } from '#protocols/http/sse.ts'
-import { KeptAnswer } from '#protocols/llm/answer/kept-answer.ts'
 import { observeResponse } from '#protocols/llm/answer/read-response.ts'
+import { KeptAnswer } from '#protocols/llm/facts/kept-answer.ts'
 import { MemberReader, wantedMembers } from '#protocols/llm/json/member-reader.ts'
-import { HeldCalls } from '#protocols/mcp/modern/held-calls.ts'
+import { HeldCalls } from '#protocols/mcp/request/held-calls.ts'
 import { noteSetting, subscriptionsOf } from '#protocols/mcp/session/session-settings.ts'
 import { NO_SESSION, OpenedSessions } from '#protocols/mcp/session/session-state.ts'
 import { announceChange, announceEnd } from '#protocols/mcp/session/session-stream.ts'
@@ -21,6 +21,7 @@ import { readNews } from '#protocols/mcp/sse/read-news.ts'
 import { LocalChannels } from '#state/channels.ts'
 import { LocalTable, MAX_ENTRIES } from '#state/shared-table.ts'
 import { type FakeTarget, fakeTargets, TestClient, target } from '#test/support/fake-targets.ts'
+import { lastingServices } from '#test/support/lasting-services.ts'
 import { mcpPlan } from '#test/support/mcp-plan.ts'
 
 /*
@@ -174,7 +175,10 @@ test('initialise-targets: no more than there is memory for', async () => {
   const { speak, said } = talkative(() => note('x'.repeat(1000)))
   const plan = mcpPlan(['a', 'b'], { failureMode: 'FailOpen' })
   const honest = target(() => ({}))
-  const client = new TestClient(plan, fakeTargets({ a: speak, b: honest }).call, { claim })
+  const { call } = fakeTargets({ a: speak, b: honest })
+  // Sessions of targets begin within the memory of what outlasts a client.
+  const lasting = () => ({ ...lastingServices(call)(), claim })
+  const client = new TestClient(plan, call, { lasting })
   const received = await client.initialize()
   expect(received.messages.at(-1)).toMatchObject({ result: { serverInfo: { name: 'gatewright' } } })
   expect(received.exchange.refusalDetail).toContain('no memory is left for the response of the target: ')

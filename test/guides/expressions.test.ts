@@ -6,6 +6,7 @@ import { loadPlan } from '#cli/load-plan.ts'
 import { compileExpression } from '#exchange/compile-expression.ts'
 import { Exchange } from '#exchange/exchange.ts'
 import type { ExpressionEnvironment } from '#exchange/expression.ts'
+import { wholeBody } from '#exchange/known-body.ts'
 import { undeliveredAt, variablesAt } from '#exchange/variables/environments.ts'
 import { Head } from '#net/http/head.ts'
 import { FileStore } from '#store/files.ts'
@@ -38,7 +39,7 @@ function sampleExchange(): Exchange {
     serverName: undefined,
     certificate: undefined,
   })
-  exchange.requestBody = new TextEncoder().encode('{"model":"m","items":["book"]}')
+  exchange.requestBody = wholeBody(new TextEncoder().encode('{"model":"m","items":["book"]}'))
   exchange.identity.jwt = { claims: { sub: 'ann' }, token: 'head.payload.signature' }
   return exchange
 }

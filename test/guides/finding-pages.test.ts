@@ -72,7 +72,8 @@ test.each(CODES)('the page of %s starts with its meaning', (code, meaning) => {
 
 /** Where the findings are proved that no example can show: they depend on more than objects, or no file has them. */
 const PROVED_BY: Readonly<Record<string, string>> = {
-  'alias-empty': 'src/protocols/llm/compile-ai.test.ts',
+  'alias-empty': 'src/protocols/llm/plan/compile-ai.test.ts',
+  'api-unreadable': 'src/cluster/cluster-store.test.ts',
   'backend-not-http2': 'src/control/loop.test.ts',
   'backend-port-missing': 'src/control/references/resolve-field.test.ts',
   'cel-too-long': 'src/cel/parser.test.ts',
@@ -88,6 +89,7 @@ const PROVED_BY: Readonly<Record<string, string>> = {
   'host-invalid': 'src/policies/route/request-redirect/request-redirect.test.ts',
   'key-set-not-fetched': 'src/policies/traffic/jwt-authentication/jwt-authentication.test.ts',
   'key-set-stale': 'src/policies/traffic/jwt-authentication/jwt-authentication.test.ts',
+  'kind-not-served': 'src/cluster/cluster-store.test.ts',
   'llm-path-not-completions': 'src/engine/plan/check-plan.test.ts',
   'not-substituted': 'src/store/placeholders.test.ts',
   'object-refused': 'src/control/references/refused-objects.test.ts',
@@ -97,6 +99,8 @@ const PROVED_BY: Readonly<Record<string, string>> = {
   'route-matches-unknown': 'src/store/served-store.test.ts',
   'route-refuses': 'test/scenarios/refused-routes.test.ts',
   'secret-missing': 'src/policies/backend/auth/token/token.test.ts',
+  'secret-not-read': 'src/cluster/cluster-store.test.ts',
+  'translation-failed': 'src/control/translation-faults.test.ts',
   'variable-missing': 'src/store/entries-from-outside.test.ts',
 }
 

@@ -2,8 +2,8 @@ import { globSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { parse } from 'yaml'
-import { builtInKinds } from '#apiserver/kinds/built-in-kinds.ts'
 import type { WrittenObject } from '#apiserver/kinds/served-kind.ts'
+import { builtInKinds } from '#apiserver/platform-rules/built-in-kinds.ts'
 
 /**
  * Documents of kinds of the platform and of the Gateway API that an API server refuses, by rules that schemas do not have; in a file, the

@@ -1,7 +1,7 @@
 import { NO_TOKENS } from '#exchange/llm-facts.ts'
-import type { ClientFormat } from '#protocols/llm/request/route-type.ts'
-import type { AnswerSink, AnswerUsage } from '#protocols/llm/translation/answer-sink.ts'
-import type { WireDialect } from '#protocols/llm/translation/dialect.ts'
+import type { AnswerSink, AnswerUsage } from '#protocols/llm/chat/answer-sink.ts'
+import type { WireDialect } from '#protocols/llm/chat/dialect.ts'
+import type { ClientFormat } from '#protocols/llm/settings/route-type.ts'
 
 /** The chats of clients, and those of providers. */
 export const CLIENTS = ['Completions', 'Messages', 'Responses'] as const satisfies readonly ClientFormat[]
@@ -14,6 +14,8 @@ export interface Feature {
   readonly name: string
   /** The model of chat completions, if it is not the usual one. */
   readonly model?: string
+  /** What a request has that carries it, for one that is carried in part. */
+  readonly sent?: string
   /** Members of the body besides the model, by format. */
   readonly by: Readonly<Partial<Record<Client, Readonly<Record<string, unknown>>>>>
 }
@@ -158,11 +160,20 @@ export const FEATURES: readonly Feature[] = [
     },
   },
   {
-    name: 'tools of the provider',
+    name: 'web search',
+    model: 'gpt-4o-search-preview',
+    sent: '"web_search',
     by: {
       Completions: chat('q', { web_search_options: {} }),
       Messages: messages('q', { tools: [{ type: 'web_search_20250305', name: 'web_search' }] }),
       Responses: input('q', { tools: [{ type: 'web_search' }] }),
+    },
+  },
+  {
+    name: 'other tools of the provider',
+    by: {
+      Messages: messages('q', { tools: [{ type: 'code_execution_20250825', name: 'code_execution' }] }),
+      Responses: input('q', { tools: [{ type: 'code_interpreter', container: { type: 'auto' } }] }),
     },
   },
   {

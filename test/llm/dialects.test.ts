@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
-import type { Dialect } from '#protocols/llm/translation/dialect.ts'
-import { CLIENT_DIALECTS, PROVIDER_DIALECTS } from '#protocols/llm/translation/dialects.ts'
+import type { Dialect } from '#protocols/llm/chat/dialect.ts'
+import { PROVIDER_DIALECTS } from '#protocols/llm/dialects/index.ts'
+import { CLIENT_DIALECTS } from '#protocols/llm/testing.ts'
 import { sampleOf } from '#test/support/sample-size.ts'
 import {
   type Call,

@@ -6,7 +6,7 @@ import { encodeHeaders } from '#net/event-stream/event-header.ts'
 import { Head } from '#net/http/head.ts'
 import { exchangeWith } from '#policies/shared/testing.ts'
 import { observeResponse } from '#protocols/llm/answer/read-response.ts'
-import type { ClientFormat } from '#protocols/llm/request/route-type.ts'
+import type { ClientFormat } from '#protocols/llm/settings/route-type.ts'
 import { Collector } from '#protocols/llm/testing.ts'
 import { sent } from '#test/support/prepare-llm.ts'
 

@@ -5,21 +5,16 @@ import { runAtOnce } from '#base/in-slices.ts'
 import { encodeEvent } from '#net/event-stream/event-frame.ts'
 import { encodeHeaders } from '#net/event-stream/event-header.ts'
 import { roomFor } from '#net/testing/room-for.ts'
+import { AnswerEnd } from '#protocols/llm/chat/answer-end.ts'
+import type { AnswerError, AnswerSink, AnswerUsage, Citation, StopReason } from '#protocols/llm/chat/answer-sink.ts'
+import { keepLastMarks } from '#protocols/llm/chat/cache-marks.ts'
+import type { Conversation } from '#protocols/llm/chat/conversation.ts'
+import type { AnswerContext, ClientDialect, Dialect, ProviderDialect } from '#protocols/llm/chat/dialect.ts'
+import { Losses } from '#protocols/llm/chat/losses.ts'
+import { TargetNames } from '#protocols/llm/chat/target-names.ts'
+import { Untranslatable } from '#protocols/llm/chat/untranslatable.ts'
 import { JsonValue, parseDocument } from '#protocols/llm/json/json-document.ts'
 import { JsonPieces, writeJson } from '#protocols/llm/json/write-json.ts'
-import { AnswerEnd } from '#protocols/llm/translation/answer-end.ts'
-import type {
-  AnswerError,
-  AnswerSink,
-  AnswerUsage,
-  Citation,
-  StopReason,
-} from '#protocols/llm/translation/answer-sink.ts'
-import type { Conversation } from '#protocols/llm/translation/conversation.ts'
-import type { AnswerContext, ClientDialect, Dialect, ProviderDialect } from '#protocols/llm/translation/dialect.ts'
-import { Losses } from '#protocols/llm/translation/losses.ts'
-import { TargetNames } from '#protocols/llm/translation/target-names.ts'
-import { Untranslatable } from '#protocols/llm/translation/untranslatable.ts'
 
 const decoder = new TextDecoder()
 const encoder = new TextEncoder()
@@ -121,11 +116,12 @@ export function meaningOf(conversation: Conversation): unknown {
 }
 
 /** The body for a provider as JSON and what was lost, or why it cannot be written. */
-export function writeRequest(dialect: ProviderDialect, { conversation, losses, shown }: ReadRequest) {
-  if (conversation === undefined) return { shown, body: undefined }
+export function writeRequest(dialect: ProviderDialect, { conversation: read, losses, shown }: ReadRequest) {
+  if (read === undefined) return { shown, body: undefined }
+  const conversation = keepLastMarks(read, losses)
   const names = new TargetNames(conversation.tools.map(({ name }) => name))
   try {
-    const body = writeJson(runAtOnce(dialect.writeRequest(conversation, { names }, losses)))
+    const body = writeJson(runAtOnce(dialect.writeRequest(conversation, { names, body: new Uint8Array() }, losses)))
     const written = parseExactJson(decoder.decode(body))
     return { shown: losses.paths.length === 0 ? { body: written } : { body: written, losses: losses.paths }, body }
   } catch (error) {

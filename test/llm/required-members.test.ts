@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
-import type { Dialect } from '#protocols/llm/translation/dialect.ts'
-import { CLIENT_DIALECTS, PROVIDER_DIALECTS } from '#protocols/llm/translation/dialects.ts'
+import type { Dialect } from '#protocols/llm/chat/dialect.ts'
+import { PROVIDER_DIALECTS } from '#protocols/llm/dialects/index.ts'
+import { CLIENT_DIALECTS } from '#protocols/llm/testing.ts'
 import { readAnswer, readCases, readRequest } from './harness.ts'
 
 // The members that readers require, in the fixtures: without one, the refusal names it and where it belongs.

@@ -1,8 +1,9 @@
 import { expect, test } from 'vitest'
-import type { AnswerUsage } from '#protocols/llm/translation/answer-sink.ts'
-import type { Conversation, Part, Turn } from '#protocols/llm/translation/conversation.ts'
-import type { Dialect } from '#protocols/llm/translation/dialect.ts'
-import { CLIENT_DIALECTS, PROVIDER_DIALECTS } from '#protocols/llm/translation/dialects.ts'
+import type { AnswerUsage } from '#protocols/llm/chat/answer-sink.ts'
+import type { Conversation, Part, Turn } from '#protocols/llm/chat/conversation.ts'
+import type { Dialect } from '#protocols/llm/chat/dialect.ts'
+import { PROVIDER_DIALECTS } from '#protocols/llm/dialects/index.ts'
+import { CLIENT_DIALECTS } from '#protocols/llm/testing.ts'
 import {
   type Call,
   type FixtureCase,

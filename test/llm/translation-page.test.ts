@@ -3,13 +3,13 @@ import { expect, test } from 'vitest'
 import { runAtOnce } from '#base/in-slices.ts'
 import { Head } from '#net/http/head.ts'
 import { specFrom } from '#policies/shared/testing.ts'
+import { AnswerEnd } from '#protocols/llm/chat/answer-end.ts'
+import type { WireDialect } from '#protocols/llm/chat/dialect.ts'
+import { FORMATS, findTranslation } from '#protocols/llm/dialects/index.ts'
 import { JsonValue, parseDocument } from '#protocols/llm/json/json-document.ts'
-import { llmProvider } from '#protocols/llm/provider-schema.ts'
-import { buildProvider } from '#protocols/llm/providers.ts'
-import type { ClientFormat } from '#protocols/llm/request/route-type.ts'
-import { AnswerEnd } from '#protocols/llm/translation/answer-end.ts'
-import type { WireDialect } from '#protocols/llm/translation/dialect.ts'
-import { CLIENT_DIALECTS, findTranslation, NATIVE_DIALECTS } from '#protocols/llm/translation/dialects.ts'
+import { buildProvider } from '#protocols/llm/providers/providers.ts'
+import { llmProvider } from '#protocols/llm/settings/provider-schema.ts'
+import type { ClientFormat } from '#protocols/llm/settings/route-type.ts'
 import { translateInSteps } from '#protocols/llm/translation/translate-request.ts'
 import { CLIENTS, FEATURES, type Feature, PROVIDERS, TOLD, type Told } from './carried.ts'
 
@@ -34,12 +34,14 @@ function carried(feature: Feature, client: (typeof CLIENTS)[number], provider: W
     ),
   )
   if ('kind' in translated) return '400'
-  return translated.facts.dropped.length === 0 ? 'yes' : 'left out'
+  if (translated.facts.dropped.length === 0) return 'yes'
+  const isSent = feature.sent !== undefined && Buffer.from(translated.body).includes(feature.sent)
+  return isSent ? 'in part' : 'left out'
 }
 
 /** Whether a client of a format sees a part of an answer. */
 function shown(told: Told, client: ClientFormat): string {
-  const dialect = CLIENT_DIALECTS[NATIVE_DIALECTS[client]]!
+  const dialect = FORMATS[client].client!
   const request = parseDocument(encoder.encode('{"model":"m","stream":true,"stream_options":{"include_usage":true}}'))
   if (!(request instanceof JsonValue)) throw new Error('not JSON')
   const context = {
@@ -98,14 +100,14 @@ const BACKENDS: readonly (readonly [name: string, spec: object, model: string])[
   ['the same, models `anthropic.claude...`', { providerSeven: {} }, 'anthropic.claude-sonnet-4-5'],
 ]
 
-const FORMATS: readonly ClientFormat[] = ['Completions', 'Responses', 'Embeddings', 'Messages', 'MessagesTokenCount']
+const TYPES: readonly ClientFormat[] = ['Completions', 'Responses', 'Embeddings', 'Messages', 'MessagesTokenCount']
 
 /** What a provider gets for requests of a format. */
 function conversion(spec: object, model: string, format: ClientFormat): string {
   const found = buildProvider(specFrom(llmProvider, spec)).convert(format, model, false)
   switch (found.kind) {
     case 'send':
-      return found.dialect === NATIVE_DIALECTS[format] ? 'as is' : `to ${found.dialect}`
+      return found.dialect === FORMATS[format].dialect ? 'as is' : `to ${found.dialect}`
     case 'count':
       return 'counted'
     default:
@@ -121,23 +123,23 @@ function table(head: readonly string[], rows: readonly (readonly string[])[]): s
 function generated(): string {
   const pairs = CLIENTS.flatMap((client) =>
     PROVIDERS.filter((provider) => {
-      return provider !== NATIVE_DIALECTS[client] && findTranslation(client, provider) !== undefined
+      return provider !== FORMATS[client].dialect && findTranslation(client, provider) !== undefined
     }).map((provider) => [client, provider] as const),
   )
   const requests = table(
     ['Part of a request', ...pairs.map(([client, provider]) => `${client} to ${provider}`)],
     FEATURES.map((feature) => [feature.name, ...pairs.map(([client, provider]) => carried(feature, client, provider))]),
   )
-  const clients = CLIENTS.filter((client) => CLIENT_DIALECTS[NATIVE_DIALECTS[client]] !== undefined)
+  const clients = CLIENTS.filter((client) => FORMATS[client].client !== undefined)
   const answers = table(
     ['Part of an answer', ...clients],
     TOLD.map((told) => [told.name, ...clients.map((client) => shown(told, client))]),
   )
   const providers = table(
-    ['Provider', 'Name', ...FORMATS],
+    ['Provider', 'Name', ...TYPES],
     BACKENDS.map(([name, spec, model]) => {
       const { system } = buildProvider(specFrom(llmProvider, spec))
-      return [name, `\`${system}\``, ...FORMATS.map((format) => conversion(spec, model, format))]
+      return [name, `\`${system}\``, ...TYPES.map((format) => conversion(spec, model, format))]
     }),
   )
   return `\n## Formats by provider\n\n${providers}\n## Requests\n\n${requests}\n## Answers\n\n${answers}`

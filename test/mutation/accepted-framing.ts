@@ -23,12 +23,12 @@ const SET_BEFORE_READ: Readonly<Record<string, readonly string[]>> = {
   ],
   'net/http1/field-lines.ts': ['count = 0', 'stop = 0', '#shift = 0'],
   'net/http1/framer.ts': ['#left = 0', '#digits = 0', '#overhead = 0', '#dropping = false'],
+  'net/http/expectation.ts': ['#owed = false', '#passed = false'],
   'net/http1/server-connection.ts': [
     '#running = false',
     '#forHead = false',
     '#responded = false',
     '#answered = false',
-    '#continueOwed = false',
     '#closeAfter = false',
     '#discarded = 0',
     '#sendsEvents = false',

@@ -29,96 +29,6 @@ function dividing(file: string, works: readonly string[], others: readonly Chang
 const NEXT_TEXT = 'for (; this.#ends[index]! <= start; index++) if (pace.after(1)) yield'
 const SEARCHED_LINE = 'const searched = after.length + (found >= 0 ? before.length : 0)'
 const ONLY_LINE = 'return index >= 0 && text.indexOf(part, index + 1) < 0 ? index : -1'
-const YIELD = 'if (pace.after(WORK_PER_CHECK)) yield'
-const YIELD_TEXT = 'if (pace.after(WORK_PER_TEXT)) yield'
-const NO_TEXT = "if (before === '' || text === '') return undefined"
-const REALTIME: readonly Accepted[] = [
-  ...(
-    [
-      ['conversation', 'const WORK_PER_CHECK = 1024', '1024', '(1024 + 1)', 'only how long work is divided'],
-      ['conversation', YIELD, 'pace.after(WORK_PER_CHECK)', 'true', 'only how long work is divided'],
-      ['conversation', YIELD, 'pace.after(WORK_PER_CHECK)', 'false', 'only how long work is divided'],
-      ['conversation', YIELD, 'yield', ';', 'only how long work is divided'],
-      ['conversation', 'const MAX_BYTES = 1_048_576', '1_048_576', '(1_048_576 + 1)', 'only memory: one byte'],
-      ['conversation', 'while (this.#bytes > MAX_BYTES) this.#removeAt(0)', '>', '>=', 'only memory: one byte'],
-      [
-        'conversation',
-        'this.#instructions.length = 0',
-        '0',
-        '(0 + 1)',
-        'never used: the memory for the first ones is given back with all other',
-      ],
-      [
-        'conversation',
-        'return only === undefined || another !== undefined ? -1 : this.#items.indexOf(only)',
-        '1',
-        '(1 + 1)',
-        'the same program: each negative number is no position',
-      ],
-      [
-        'conversation',
-        'return id === undefined ? undefined : this.#items[this.#indexOf(id)]',
-        'id === undefined',
-        'false',
-        'the same program: an item without id is not there yet',
-      ],
-      [
-        'conversation',
-        'const isWhole = text.length <= EDGE_LENGTH',
-        '<=',
-        '<',
-        'only memory: both ends of such a text are all of it',
-      ],
-      ['join-check', NO_TEXT, "before === '' || text === ''", 'false', 'only speed: nothing matches across'],
-      [
-        'join-check',
-        NO_TEXT,
-        "before === '' || text === ''",
-        "((before === '') && (text === ''))",
-        'only speed: nothing matches across',
-      ],
-      ['join-check', NO_TEXT, "''", "'mutated'", 'only speed: nothing matches across'],
-      ['read-change', 'const WORK_PER_TEXT = 128', '128', '(128 + 1)', 'only how long work is divided'],
-      ['read-change', YIELD_TEXT, 'pace.after(WORK_PER_TEXT)', 'true', 'only how long work is divided'],
-      ['read-change', YIELD_TEXT, 'pace.after(WORK_PER_TEXT)', 'false', 'only how long work is divided'],
-      ['read-change', YIELD_TEXT, 'yield', ';', 'only how long work is divided'],
-      [
-        'read-change',
-        "if (holder !== undefined) speakers.set(holder, () => ({ role, text: texts.map(({ text }) => text).join('') }))",
-        'holder !== undefined',
-        'true',
-        'never used: it has no name',
-      ],
-      ...(['delete', 'truncate'] as const).map(
-        (kind) =>
-          [
-            'read-change',
-            `return { kind: '${kind}', id: event.get('item_id')?.text ?? '' }`,
-            "''",
-            "'mutated'",
-            'the same program: no item has this id',
-          ] as const,
-      ),
-      [
-        'read-change',
-        "if (item.get('type')?.text === 'item_reference') elements.push({ id: item.get('id')?.text ?? '' })",
-        "''",
-        "'mutated'",
-        'the same program: no item has this id',
-      ],
-    ] as const
-  ).map(([file, line, original, replacement, reason]) => ({
-    file: `protocols/llm/realtime/${file}.ts`,
-    line,
-    original,
-    replacement,
-    reason,
-  })),
-]
-
-const REJECTS_BROKEN =
-  "if (rules !== undefined) return { kind: 'reject', rules, detail: 'the match is in arguments that are no JSON' }"
-
 const DIVIDING: readonly Accepted[] = [
   {
     file: 'protocols/llm/providers/edit-messages-body.ts',
@@ -127,66 +37,6 @@ const DIVIDING: readonly Accepted[] = [
     replacement: ';',
     reason: 'only how long work is divided',
   },
-  ...entriesOf('stages/json-string-splitter', 'only speed: the same text', [
-    ["if (!written.includes('\\\\')) return written", "!written.includes('\\\\')", 'false'],
-    ["if (!written.includes('\\\\')) return written", "'\\\\'", "''"],
-  ]),
-  ...entriesOf('stages/arguments-stage', 'only speed: there is nothing to take, or to change', [
-    ['if (unsettled.length === 0) return NONE', 'unsettled.length === 0', 'false'],
-    ['if (edits.length === 0) return text', 'edits.length === 0', 'false'],
-  ]),
-  ...entriesOf('texts/broken-arguments', 'a matter of degree', [
-    ['const HELD_BYTES = 16_384', '16_384', '(16_384 + 1)'],
-  ]),
-  ...entriesOf('texts/mask-broken', 'only how long work is divided', [
-    ['if (pace.after(1)) yield', 'pace.after(1)', 'true'],
-    ['if (pace.after(1)) yield', 'pace.after(1)', 'false'],
-    ['if (pace.after(1)) yield', '1', '(1 + 1)'],
-    ['if (pace.after(1)) yield', 'yield', ';'],
-  ]),
-  ...entriesOf('texts/mask-broken', 'the same program: there are no rules, and what neither passes nor masks rejects', [
-    ["const masked = new Set(verdict.kind === 'pass' ? [] : verdict.rules)", "verdict.kind === 'pass'", 'false'],
-    ["const masked = new Set(verdict.kind === 'pass' ? [] : verdict.rules)", "'pass'", "''"],
-    [REJECTS_BROKEN, "'reject'", "''"],
-  ]),
-  ...entriesOf('stages/arguments-stage', 'the same program: nothing of the delta waits, or no mask begins there', [
-    ['while (end < 0 && at > 0) end += begun[--at]!.text.length', '<', '<='],
-    ['while (end < 0 && at > 0) end += begun[--at]!.text.length', '0', '(0 + 1)'],
-    ['this.#settleCut(Math.min(0, end))', '0', '(0 + 1)'],
-    ['this.#settleCut(0)', '0', '(0 + 1)'],
-    ['end = Math.max(0, end)', 'end = Math.max(0, end)', ';'],
-  ]),
-  ...entriesOf('stages/service-checks', 'the same program: an empty text changes nothing', [
-    ["if (cut !== '') this.#show(undefined, cut, false)", "cut !== ''", 'true'],
-    ["if (cut !== '') this.#show(undefined, cut, false)", "''", "'mutated'"],
-  ]),
-  ...entriesOf('rules/pattern-rule', 'the same program: each limit is more', [
-    ['scan(heldBytes = 0): TextScanner {', '0', '(0 + 1)'],
-  ]),
-  ...entriesOf('stages/regex-checks', 'the same program: an empty text changes nothing', [
-    ["if (cut !== '') plain.beginWith(cut)", "cut !== ''", 'true'],
-    ["if (cut !== '') plain.beginWith(cut)", "''", "'mutated'"],
-  ]),
-  ...entriesOf('stages/regex-checks', 'only memory, and how much is searched at a time', [
-    ['if (this.#unsearched.length >= PART_LENGTH) this.#search()', 'this.#unsearched.length >= PART_LENGTH', 'true'],
-    ['if (this.#unsearched.length >= PART_LENGTH) this.#search()', 'this.#unsearched.length >= PART_LENGTH', 'false'],
-    ['if (this.#unsearched.length >= PART_LENGTH) this.#search()', '>=', '>'],
-    ['if (this.#unsearched.length >= PART_LENGTH) this.#search()', '>=', '<'],
-    ['if (this.#unsearched.length >= PART_LENGTH) this.#search()', 'this.#search()', ';'],
-  ]),
-  ...entriesOf('service-contents', 'only memory: the same texts in another list', [
-    [
-      'if (!texts.some((text) => text instanceof BrokenArguments)) return { texts, broken: [] }',
-      '!texts.some((text) => text instanceof BrokenArguments)',
-      'false',
-    ],
-  ]),
-  ...entriesOf('texts/broken-arguments', 'the same program: an empty text changes nothing', [
-    ['for (let at = 0; at < text.length && !isOver(); at += PART_LENGTH) {', '<', '<='],
-  ]),
-  ...entriesOf('texts/broken-arguments', 'only how long work is divided', [
-    ['const WORK_PER_TEXT = 32', '32', '(32 + 1)'],
-  ]),
   ...entriesOf('stream/event-template', 'only speed: other bytes are UTF-8', [
     ['if ((ofAll & WIDE) !== 0 && !isUtf8(bytes.subarray(from, to))) return undefined', '0', '(0 + 1)'],
   ]),
@@ -220,18 +70,6 @@ const DIVIDING: readonly Accepted[] = [
     ],
   ),
   ...dividing(
-    'texts/mask-texts',
-    ['text.text.length', '1', 'WORK_PER_TEXT', 'whole.text.length', 'WORK_PER_SHARE'],
-    [
-      ['const WORK_PER_TEXT = 32', '32', '(32 + 1)'],
-      ['const WORK_PER_SHARE = 8', '8', '(8 + 1)'],
-      ['if (!pace.after(text.length)) continue', '!pace.after(text.length)', 'true'],
-      ['if (!pace.after(text.length)) continue', '!pace.after(text.length)', 'false'],
-      ['if (!pace.after(text.length)) continue', '!pace.after(text.length)', 'pace.after(text.length)'],
-      ['yield', 'yield', ';'],
-    ],
-  ),
-  ...dividing(
     'texts/guarded-texts',
     ['1', 'WORK_PER_COUNTED', 'WORK_PER_TEXT + text.length', 'WORK_PER_TEXT + place.end - place.start'],
     [
@@ -241,8 +79,8 @@ const DIVIDING: readonly Accepted[] = [
       ['if (pace.after(WORK_PER_TEXT + text.length)) yield', '+', '-'],
     ],
   ),
-  ...dividing('stream/guarded-blocks', ['WORK_PER_END'], [['export const WORK_PER_END = 512', '512', '(512 + 1)']]),
-  ...dividing('stream/guarding-stream-sink', ['WORK_PER_END'], [['yield', 'yield', ';']]),
+  ...dividing('stream/guarded-blocks', ['WORK_PER_END'], [['const WORK_PER_END = 512', '512', '(512 + 1)']]),
+  ...entriesOf('stream/guarding-stream-sink', 'only how long work is divided', [['yield', 'yield', ';']]),
   ...dividing(
     'stream/event-outbox',
     ['WORK_PER_PIECE', 'piece.original.length'],
@@ -252,37 +90,12 @@ const DIVIDING: readonly Accepted[] = [
       ['const FEW_PIECES = 16', '16', '(16 + 1)'],
     ],
   ),
-  ...dividing(
-    'texts/text-groups',
-    ['WORK_PER_PATH', 'WORK_PER_TEXT', 'WORK_PER_TEXT + text.length'],
-    [
-      ['const WORK_PER_TEXT = 4', '4', '(4 + 1)'],
-      ['const WORK_PER_PATH = 64', '64', '(64 + 1)'],
-      ['pace.after(WORK_PER_PATH)', 'pace.after(WORK_PER_PATH)', ';'],
-      ['if (pace.after(WORK_PER_TEXT + text.length)) yield', '+', '-'],
-    ],
-  ),
 ]
-
-const NEEDLESS_LINE = 'return joined.every(({ scanner, length }) => scanner.agreesWith(alone, length))'
-const ALONE_LINE = 'return this.overran || this.isJoined ? undefined : this.#sources[0]!.scanner'
 
 const STARTS_LINE =
   'while (length + PART <= most && one.slice(length, length + PART) === other.slice(length, length + PART))'
 const ENDS_LINE = 'while (length + PART <= most && part(one) === part(other)) length += PART'
 
-const SYSTEM_LINE = "const group: Group = { role: 'system', texts: [], count: 0, isShorter: false }"
-const CHANGING_LINE =
-  'const changing = at === undefined ? -1 : this.#endedPipeline().chains(at).findIndex(changesAtEnd)'
-const LEAVE_LINE = 'if (this.#joined !== undefined && !isFinished) this.#leaveJoined()'
-const ALONE_CHAINS_LINE = 'const alone = behind < 0 ? undefined : this.chains(-1)'
-const SAME_CHAINS_LINE = 'const chains = alone?.every((chain, at) => chain === made[at]) ? alone : made'
-const BEHIND_LINE =
-  'return pipeline.chains(-1).map((chain) => ({ ...chain, left: [{ start: 0, end: chain.length, masked: [] }] }))'
-const CHAINS_LINE = 'this.#chains ??= (this.#makeChains ?? this.#chainsBehind(this.#length))(this.#masked)'
-const LEFT_LINE = 'if (this.#left.length < this.#head.length) this.#left.push(text)'
-const ENDED_LINE = 'this.#ended = hasNeighbours || mayGoOn ? this.#pipeline.fork() : this.#pipeline'
-const JOINED_LINE = 'if (joined.length > 0) this.#pipeline = this.#pipelineBehind(joined)'
 const LONG_LINE =
   'const text = place.end - place.start > PIECE_BYTES ? yield* decodeLong(bytes, place) : decodePlace(bytes, place)'
 
@@ -386,7 +199,7 @@ export const ACCEPTED_GUARDS: readonly Accepted[] = [
       'false',
     ],
   ]),
-  ...entriesOf('ask-together', 'only speed: one question has no other that could end it', [
+  ...entriesOf('ask-service', 'only speed: one question has no other that could end it', [
     ['const needless = guards.length > 1 ? new AbortController() : undefined', '>', '>='],
     ['const needless = guards.length > 1 ? new AbortController() : undefined', 'guards.length > 1', 'true'],
   ]),
@@ -413,116 +226,12 @@ export const ACCEPTED_GUARDS: readonly Accepted[] = [
     'the same program: behind the end of a text there is no unit, which equals nothing',
     [['while (length < most && one.charCodeAt(length) === other.charCodeAt(length)) length++', '<', '<=']],
   ),
-  ...entriesOf('texts/mask-texts', 'only speed: texts are joined again, although no mask has changed them', [
-    [
-      'if (this.#whole !== undefined && this.#masks === masks) return this.#whole',
-      'this.#whole !== undefined && this.#masks === masks',
-      'false',
-    ],
-    ['this.#masks = masks', 'this.#masks = masks', ';'],
-    ['#masks = 0', '0', '(0 + 1)'],
-  ]),
-  ...entriesOf('texts/mask-texts', 'the same program: only whether the number of masks is another one counts', [
-    ['for (const group of texts.groups) wholes.push(yield* new TextGroup(group).whole(0, pace))', '0', '(0 + 1)'],
-  ]),
-  ...entriesOf('stages/regex-stage', 'never used: the stage keeps the tags itself', [
-    ['this.#pipeline.push(0, text)', '0', '(0 + 1)'],
-    ['for (const text of this.#head) pipeline.push(0, text)', '0', '(0 + 1)'],
-    ['alone.push(0, text)', '0', '(0 + 1)'],
-  ]),
-  ...entriesOf('stages/regex-stage', 'the same program: each negative number is that of no text before', [
-    ['return this.#endedPipeline().chains(this.#behind.get(sequence) ?? -1)', '1', '(1 + 1)'],
-    [CHANGING_LINE, '1', '(1 + 1)'],
-  ]),
-  ...entriesOf('stages/regex-stage', 'the same program: the end of a text that is read alone has masked it', [
-    [CHANGING_LINE, 'at === undefined', 'false'],
-  ]),
-  ...entriesOf('stages/regex-stage', 'only speed: the texts behind one that is stale are stale', [
-    ['if (this.#isStale) return', 'this.#isStale', 'false'],
-    ['if (this.#isStale) return', 'return', ';'],
-  ]),
   ...entriesOf('stages/service-stage', 'never used: it is set with the first text', [
     ['#lastMs = 0', '0', '(0 + 1)'],
     ['#openedMs = 0', '0', '(0 + 1)'],
   ]),
   ...entriesOf('stages/service-stage', 'never used: it is set before a window is judged', [
     ['#isDue = false', 'false', 'true'],
-  ]),
-  ...entriesOf('stages/regex-stage', 'only memory: the piece that makes the text long is kept', [
-    ['if (!this.#isLong) this.#head.push(text)', '!this.#isLong', 'true'],
-  ]),
-  ...entriesOf('stages/regex-stage', 'only memory: what is kept of a text that is long or read alone is not read', [
-    ['this.#isLong = options.neighbours === undefined', 'this.#isLong = options.neighbours === undefined', ';'],
-    ['if (!this.#isLong) this.#keepHead(text)', '!this.#isLong', 'true'],
-    [LEFT_LINE, 'this.#left.length < this.#head.length', 'true'],
-    [LEFT_LINE, '<', '<='],
-  ]),
-  ...entriesOf('stages/regex-stage', 'only speed: a search is copied although its text does not go on', [
-    ['#endedPipeline(mayGoOn = false): MaskPipeline {', 'false', 'true'],
-    [ENDED_LINE, 'hasNeighbours || mayGoOn', 'true'],
-  ]),
-  ...entriesOf('texts/text-groups', 'only speed: groups that leave out nothing are made, and not used', [
-    ['const lasting = runs.every(({ lasts }) => lasts)', 'runs.every(({ lasts }) => lasts)', 'false'],
-    ['const lasting = runs.every(({ lasts }) => lasts)', 'lasts', 'undefined'],
-  ]),
-  ...entriesOf(
-    'texts/text-groups',
-    'never used: the first run begins a group, and the role of all of the system is not read',
-    [
-      ['let hasSkipped = false', 'false', 'true'],
-      [SYSTEM_LINE, "'system'", "''"],
-    ],
-  ),
-  ...entriesOf('rules/joined-scanner', 'never used: it is set with the first group', [
-    ['#reported = 0', '0', '(0 + 1)'],
-  ]),
-  ...entriesOf('rules/joined-scanner', 'only speed: searches that find the same go on for longer', [
-    ['this.#dropAgreeing()', 'this.#dropAgreeing()', ';'],
-    [NEEDLESS_LINE, 'joined.every(({ scanner, length }) => scanner.agreesWith(alone, length))', 'undefined'],
-    [NEEDLESS_LINE, 'scanner.agreesWith(alone, length)', 'undefined'],
-    [ALONE_LINE, 'this.overran || this.isJoined', 'true'],
-    [ALONE_LINE, 'this.overran || this.isJoined ? undefined : this.#sources[0]!.scanner', 'undefined'],
-    [
-      'const differing = others.filter(({ scanner, offset }) => !scanner.agreesWith(first.scanner, offset - first.offset))',
-      '-',
-      '+',
-    ],
-    ['if (chain.left.length === 0) return false', 'chain.left.length === 0', 'false'],
-  ]),
-  ...entriesOf('rules/joined-scanner', 'never used: a copy gets the sources and the part of its original', [
-    [
-      'const fork = new JoinedScanner({ alone: { scanner: sources[0]!.scanner, length: 0, left: [] }, joined: [] })',
-      '0',
-      '(0 + 1)',
-    ],
-  ]),
-  ...entriesOf('rules/joined-scanner', 'never used: only its sources are compared with others', [
-    ['return false', 'false', 'true'],
-  ]),
-  ...entriesOf('rules/joined-scanner', 'the same program: nothing leaves of a text of which nothing is settled', [
-    ['if (settled < 0) return', '<', '<='],
-    ['if (settled < 0) return', '0', '(0 + 1)'],
-  ]),
-  ...entriesOf('rules/joined-scanner', 'only speed: what is in a group changes it no more', [
-    ['this.#pieces = this.#pieces.filter(isOpen)', 'this.#pieces = this.#pieces.filter(isOpen)', ';'],
-  ]),
-  ...entriesOf('rules/joined-scanner', 'the same program: a match that ends before the text changes no group', [
-    ['if (end <= offset) return', 'end <= offset', 'false'],
-    ['if (end <= offset) return', '<=', '<'],
-    ['if (end <= offset) return', 'return', ';'],
-  ]),
-  ...entriesOf('rules/joined-scanner', 'the same program: each negative number is before all texts', [
-    ['#groupStart = -1', '1', '(1 + 1)'],
-  ]),
-  ...entriesOf('rules/joined-scanner', 'only speed: no match is found in a text that is settled', [
-    ['return { scanner, length: end, left: texts.filter((each) => each.end > scanner.settled) }', '>', '>='],
-  ]),
-  ...entriesOf('stages/regex-stage', 'only speed: a search that does not differ is made, or made again', [
-    ['if (isChanged) for (const stage of this.#after) stage.catchUp()', 'isChanged', 'true'],
-    ['if (this.#ended === undefined) {', 'this.#ended === undefined', 'true'],
-    ['if (!found.includes(chains)) found.push(chains)', '!found.includes(chains)', 'true'],
-    [JOINED_LINE, 'joined.length > 0', 'true'],
-    [JOINED_LINE, '>', '>='],
   ]),
   ...entriesOf('rules/candidate-rule', 'only speed: an empty list is replaced by another one', [
     ['if (found.length > 0) this.#found = []', 'found.length > 0', 'true'],
@@ -558,128 +267,17 @@ export const ACCEPTED_GUARDS: readonly Accepted[] = [
     ['for (let from = 0; from < parts.length; from += AT_ONCE) {', '<', '<='],
   ]),
   ...entriesOf('services/moderation-endpoint', 'a matter of degree', [['const OVERLAP = 256', '256', '(256 + 1)']]),
-  ...entriesOf('stream/text-sequences', 'a matter of degree', [['const MAX_SEQUENCES = 64', '64', '(64 + 1)']]),
   ...entriesOf('services/ask', 'the same program: the iterators of bodies have `return`', [
     ['await body[Symbol.asyncIterator]().return?.()', '?.', ''],
   ]),
   ...entriesOf('rules/candidate-rule', 'only how long work is divided', [['yield', 'yield', ';']]),
-  ...entriesOf('rules/mask-pipeline', 'only speed: an empty list is replaced by another one', [
-    ['if (done.length > 0) this.#done = []', 'done.length > 0', 'true'],
-    ['if (done.length > 0) this.#done = []', '>', '>='],
-  ]),
-  ...entriesOf(
-    'rules/mask-pipeline',
-    'only speed: one rule alone could let quiet words pass, too; a table is made again',
-    [
-      ["if (count === 0 || text === '' || !isQuiet(text, units)) return 0", '0', '(0 + 1)'],
-      ['if (known !== undefined) return known', 'known !== undefined', 'false'],
-      ['quietBeginnings.set(rules, beginning)', 'quietBeginnings.set(rules, beginning)', ';'],
-      ['const waiting = this.#ends.length > 0 || this.#at < this.#length', '>', '<='],
-      ['const waiting = this.#ends.length > 0 || this.#at < this.#length', '0', '(0 + 1)'],
-      ['const waiting = this.#ends.length > 0 || this.#at < this.#length', '<', '<='],
-      [
-        'if (!waiting && matches.length === 0 && scanner.settled === this.#length + added.length) {',
-        '!waiting && matches.length === 0 && scanner.settled === this.#length + added.length',
-        'false',
-      ],
-      ['if (!waiting && matches.length === 0 && scanner.settled === this.#length + added.length) {', '+', '-'],
-    ],
-  ),
-  ...entriesOf('rules/mask-pipeline', 'the same program: each negative number is before all texts', [
-    ['#leftEnd = -1', '1', '(1 + 1)'],
-  ]),
-  ...entriesOf('rules/mask-pipeline', 'only speed: the search of joined texts goes on for longer', [
-    [LEAVE_LINE, 'this.#joined !== undefined && !isFinished', 'true'],
-    [LEAVE_LINE, 'this.#joined !== undefined && !isFinished', 'false'],
-    [LEAVE_LINE, 'this.#joined !== undefined && !isFinished', '((this.#joined !== undefined) || (!isFinished))'],
-    [LEAVE_LINE, '!==', '==='],
-    [LEAVE_LINE, '!isFinished', 'isFinished'],
-    [LEAVE_LINE, 'this.#leaveJoined()', ';'],
-    ['this.#scanner = this.#alone', 'this.#scanner = this.#alone', ';'],
-    ['if (this.#scanner !== this.#joined) this.#joined = undefined', 'this.#scanner !== this.#joined', 'false'],
-    ['if (this.#scanner !== this.#joined) this.#joined = undefined', 'this.#joined = undefined', ';'],
-    [
-      'if (JoinedScanner.isNeedless(alone, behind)) return undefined',
-      'JoinedScanner.isNeedless(alone, behind)',
-      'false',
-    ],
-  ]),
-  ...entriesOf('rules/mask-pipeline', 'only speed: the same search behind two sequences is made twice', [
-    [ALONE_CHAINS_LINE, 'behind < 0', 'true'],
-    [ALONE_CHAINS_LINE, '<', '<='],
-    [ALONE_CHAINS_LINE, '0', '(0 + 1)'],
-    [ALONE_CHAINS_LINE, '1', '(1 + 1)'],
-    [SAME_CHAINS_LINE, 'alone?.every((chain, at) => chain === made[at])', 'false'],
-    [SAME_CHAINS_LINE, 'chain === made[at]', 'undefined'],
-    ['this.#chains[behind + 1] = chains', 'this.#chains[behind + 1] = chains', ';'],
-    [CHAINS_LINE, '??=', '='],
-  ]),
-  ...entriesOf('rules/mask-pipeline', 'only memory: matches before the last one are kept', [
-    ['else if (isFinished) masked.push(match)', 'isFinished', 'true'],
-  ]),
-  ...entriesOf('rules/mask-pipeline', 'only speed: no match is found in a text that is settled', [
-    ['const isSettled = fork.settled >= length', '>=', '>'],
-    [
-      'return [{ scanner: fork, length, left: isSettled ? [] : [{ start: 0, end: length, masked }] }]',
-      'isSettled',
-      'false',
-    ],
-  ]),
-  ...entriesOf('rules/mask-pipeline', 'the same program: each negative number is that of no text before', [
-    [BEHIND_LINE, '1', '(1 + 1)'],
-  ]),
-  ...entriesOf(
-    'rules/mask-pipeline',
-    'never used: only the end of a text needs it, and the tag of its piece is not read',
-    [
-      [
-        '#process(parts: readonly Part[], isFinished: boolean, from: number, keepsChains = false): void {',
-        'false',
-        'true',
-      ],
-      ['pipeline.push(0, text)', '0', '(0 + 1)'],
-    ],
-  ),
-  ...entriesOf('rules/mask-pipeline', 'the same program: an end that waits has text before it that waits', [
-    ['if (this.#ends.length > 0 || this.#at < this.#length || !scanner.isIdle) return false', '0', '(0 + 1)'],
-    ['while (ends.length > 0 && ends[0]! <= to) {', '>', '>='],
-  ]),
-  ...entriesOf('rules/mask-pipeline', 'the same program: an empty text changes nothing', [
-    ["if (added !== '') scanner.push(added)", "added !== ''", 'true'],
-    ["if (added !== '') scanner.push(added)", "''", "'mutated'"],
-    ['if (from < to) this.#current.push(this.#text.slice(from, to))', 'from < to', 'true'],
-    ['if (from < to) this.#current.push(this.#text.slice(from, to))', '<', '<='],
-    ["const text = current.length === 1 ? current[0]! : current.join('')", 'current.length === 1', 'false'],
-  ]),
-  ...entriesOf('rules/mask-pipeline', 'only when the next rule sees a text: a piece leaves when all of it has passed', [
-    ['if (this.#current.length > 0) this.#send(false, this.#at)', 'this.#current.length > 0', 'true'],
-    ['if (this.#current.length > 0) this.#send(false, this.#at)', 'this.#current.length > 0', 'false'],
-    ['if (this.#current.length > 0) this.#send(false, this.#at)', '>', '>='],
-    ['if (this.#current.length > 0) this.#send(false, this.#at)', '>', '<='],
-    ['if (this.#current.length > 0) this.#send(false, this.#at)', 'this.#send(false, this.#at)', ';'],
-  ]),
-  ...entriesOf('rules/merge-matches', 'only how long work is divided; matches that end together are the same', [
+  ...entriesOf('rules/candidate-rule', 'only how long work is divided; matches that end together are the same', [
     ['if (pace.after(1)) yield', 'pace.after(1)', 'true'],
     ['if (pace.after(1)) yield', 'pace.after(1)', 'false'],
     ['if (pace.after(1)) yield', '1', '(1 + 1)'],
     ['if (pace.after(1)) yield', 'yield', ';'],
     ['else if (match.end > last.end) merged[merged.length - 1] = { start: last.start, end: match.end }', '>', '>='],
   ]),
-  ...entriesOf('rules/mask-pipeline', 'only speed: stages without text pass nothing on', [
-    ['if (parts.length === 0) {', 'parts.length === 0', 'false'],
-    ['if (!isFinished) return', '!isFinished', 'false'],
-    ['if (stages[at] === undefined) continue', 'stages[at] === undefined', 'false'],
-    ['if (!isFinished) return', 'return', ';'],
-    ['const waiting = this.#ends.length > 0 || this.#at < this.#length', '>', '>='],
-  ]),
-  ...entriesOf('rules/mask-pipeline', 'the same program: a scanner that is idle has settled all text', [
-    [
-      'if (this.#ends.length > 0 || this.#at < this.#length || !scanner.isIdle) return false',
-      'this.#ends.length > 0 || this.#at < this.#length',
-      '((this.#ends.length > 0) && (this.#at < this.#length))',
-    ],
-  ]),
-  ...REALTIME,
   ...[
     ['const UNITS_PER_STEP = 32_768', '32_768', '(32_768 + 1)', 'only how long work is divided'],
     [
@@ -772,20 +370,10 @@ export const ACCEPTED_GUARDS: readonly Accepted[] = [
     replacement,
     reason,
   })),
-  ...entriesOf('rules/pattern-rule', 'only speed: the search finds nothing, either', [
-    [
-      'if (!text.includes(near?.character ?? automaton.program.prefix)) return undefined',
-      '!text.includes(near?.character ?? automaton.program.prefix)',
-      'false',
-    ],
-  ]),
-  ...entriesOf('rules/pattern-rule', 'only speed: words that no address begins with pass together', [
-    ['return near === undefined ? automaton.quiet : undefined', 'near === undefined', 'true'],
-  ]),
   ...entriesOf('rules/phone-numbers', 'only speed: there is nothing but digits and their signs in a candidate', [
     ['parsePhoneNumberFromString(number, { defaultCountry, extract: false })?.isValid() === true', 'false', 'true'],
   ]),
-  ...entriesOf('rules/phone-plans', 'the same program: of all countries, one has groups, and both match or none', [
+  ...entriesOf('rules/phone-numbers', 'the same program: of all countries, one has groups, and both match or none', [
     ['return dialled[1] !== undefined || national.test(digits.slice(dialled[0].length))', '1', '(1 + 1)'],
   ]),
   ...entriesOf('rules/compile-rules', 'never used: without a pattern there is a fault', [
@@ -835,21 +423,6 @@ export const ACCEPTED_GUARDS: readonly Accepted[] = [
     original: "''",
     replacement: "'mutated'",
     reason: 'never used: the refusal of a guard has a body',
-  },
-  {
-    file: `${GUARDS}/texts/mask-texts.ts`,
-    line: 'if (end > base && length > 0) shares.push({ start: Math.max(0, start - base), end: Math.min(length, end - base) })',
-    original: '>',
-    replacement: '>=',
-    reason:
-      'the same program: a match that ends where a text begins was finished with the text before it; a share of an empty text is empty',
-  },
-  {
-    file: `${GUARDS}/texts/mask-texts.ts`,
-    line: 'if (end > base + length) break',
-    original: '>',
-    replacement: '>=',
-    reason: 'the same program: the next text has no share of a match that ends where it begins',
   },
   ...(
     [

@@ -125,7 +125,7 @@ export const ACCEPTED_SECURITY: readonly Accepted[] = [
   },
   {
     file: 'policies/traffic/rate-limit/compile-global.ts',
-    line: "const expression = context.expression(source, at, text, environment, 'value', present)",
+    line: ": compile(`${path}.cost`, cost, unit === 'Requests' ? 'request-cost' : 'token-cost', 'value'),",
     original: "'value'",
     replacement: "''",
     reason: 'the same program: only conditions are checked for their type',

@@ -54,10 +54,6 @@ export const ACCEPTED_STREAMS: readonly Accepted[] = [
     ['if (this.dataStart >= 0) this.#isSplit = true', '>=', '>'],
     ['if (this.dataStart >= 0) this.#isSplit = true', '0', '(0 + 1)'],
   ]),
-  ...entriesOf('sse/sse-events', 'the same program: data begins behind the name of its field', [
-    ['if (block.dataStart >= 0) this.#receiver.event(block.name, block.data)', '>=', '>'],
-    ['if (block.dataStart >= 0) this.#receiver.event(block.name, block.data)', '0', '(0 + 1)'],
-  ]),
   ...entriesOf('sse/sse-block', 'only speed: a value behind the data counts as none', [
     ['const end = this.dataEnd - start', '-', '+'],
     [HAS, '<', '<='],
@@ -76,11 +72,10 @@ export const ACCEPTED_STREAMS: readonly Accepted[] = [
     [VALUE, '<', '<='],
   ]),
   ...entriesOf('sse/event-reader', 'only speed: the events of a stream that is over are not read', [
-    ['if (!this.#isOver) this.#events.push(asBuffer(piece))', '!this.#isOver', 'true'],
-    ['if (!this.#isOver) this.#events.end()', '!this.#isOver', 'true'],
+    ['if (!this.#isOver) this.#splitter.push(asBuffer(piece), 0, piece.length)', '!this.#isOver', 'true'],
   ]),
   ...entriesOf('detect/frame-answer', 'only speed: the same bytes are parsed again', [
-    ['const event = inner === undefined ? outer : parse(json)', 'inner === undefined', 'false'],
+    ['const event = inner === undefined ? outer : parseValue(json)', 'inner === undefined', 'false'],
   ]),
   ...entriesOf('detect/frame-answer', 'the same program: neither nothing nor a zero is JSON', [
     ['return new Uint8Array(0)', 'new Uint8Array(0)', 'undefined'],

@@ -6,6 +6,7 @@ import { isIn } from './areas.ts'
  */
 export const SCENARIOS: readonly (readonly [area: string, names: readonly string[]])[] = [
   ['proxy/choose-tls.ts', ['frontend-tls', 'client-certificates', 'tls', 'connection-metrics', 'relay']],
+  ['engine/script', ['gateway-as-explained', 'llm-unfit-providers', 'retries', 'body-memory']],
   [
     'proxy/forward.ts',
     [
@@ -19,8 +20,19 @@ export const SCENARIOS: readonly (readonly [area: string, names: readonly string
       'own-bounds',
     ],
   ],
-  ['proxy/interrupt.ts', ['ext-proc', 'ext-proc-faults']],
-  ['proxy/receive.ts', ['health', 'broken-llm-backend', 'limits-by-caller', 'forwarding', 'http2', 'own-bounds']],
+  [
+    'proxy/receive.ts',
+    [
+      'health',
+      'broken-llm-backend',
+      'limits-by-caller',
+      'forwarding',
+      'http2',
+      'own-bounds',
+      'ext-proc',
+      'ext-proc-faults',
+    ],
+  ],
   ['proxy/serve-request.ts', ['body-memory', 'payloads', 'mcp-gateway', 'large-heads', 'drain']],
   ['proxy/grpc-trailers.ts', ['grpc', 'trailers']],
   ['proxy/in-flight.ts', ['drain', 'ports', 'relay', 'http2']],
@@ -28,7 +40,9 @@ export const SCENARIOS: readonly (readonly [area: string, names: readonly string
   ['proxy/relay.ts', ['relay', 'own-bounds', 'health', 'network-authorization']],
   ['proxy/relay-in-flight.ts', ['relay', 'own-bounds', 'drain']],
   ['proxy/server.ts', ['forwarding', 'connection-metrics', 'frontend-tls', 'http2', 'proxy-protocol', 'drain']],
-  ['proxy/bodies.ts', ['ext-proc', 'filtered-answers', 'recorded-bodies', 'body-memory', 'trailers', 'retries']],
+  ['proxy/message-body.ts', ['ext-proc', 'filtered-answers', 'recorded-bodies', 'body-memory', 'trailers', 'retries']],
+  ['proxy/request-body.ts', ['ext-proc', 'filtered-answers', 'recorded-bodies', 'body-memory', 'trailers', 'retries']],
+  ['proxy/response-body.ts', ['ext-proc', 'filtered-answers', 'recorded-bodies', 'body-memory', 'trailers', 'retries']],
   ['net/body/pumped-body.ts', ['body-memory', 'mcp-gateway', 'forwarding']],
   ['proxy/respond-upstream.ts', ['llm-failover-faults', 'expressions', 'forwarding', 'filtered-answers', 'grpc']],
   ['proxy', ['forwarding', 'faults', 'retries', 'filtered-answers', 'grpc', 'own-bounds']],

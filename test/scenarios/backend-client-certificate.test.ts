@@ -17,6 +17,7 @@ import {
 } from '#test/support/objects-folder.ts'
 import { policyYaml } from '#test/support/policy-yaml.ts'
 import { authoritiesYaml, tlsSecretYaml } from '#test/support/tls-objects.ts'
+import { verifies } from '#test/support/verifies.ts'
 
 const stops = new AsyncDisposableStack()
 const ports = { with: 0, without: 0, broken: 0 }
@@ -91,15 +92,23 @@ test('a Gateway shows its certificate to backends with TLS', async () => {
   expect((await ask('with', '/plain'))[0]).toBe(200)
 })
 
-test('connections of another Gateway to the same backend have no certificate', async () => {
-  expect(await ask('without', '/usual')).toEqual([200, 'undefined'])
-  expect(await ask('with', '/usual')).toEqual([200, 'client.test'])
-})
+verifies(
+  'backend.tls/mtlsCertificateRef-absent',
+  'connections of another Gateway to the same backend have no certificate',
+  async () => {
+    expect(await ask('without', '/usual')).toEqual([200, 'undefined'])
+    expect(await ask('with', '/usual')).toEqual([200, 'client.test'])
+  },
+)
 
-test('a certificate of the backend takes precedence', async () => {
-  for (const name of ['with', 'without', 'broken'] as const)
-    expect(await ask(name, '/own')).toEqual([200, 'common.test'])
-})
+verifies(
+  'backend.tls/mtlsCertificateRef',
+  'the certificate in the Secret of the backend is presented, and takes precedence',
+  async () => {
+    for (const name of ['with', 'without', 'broken'] as const)
+      expect(await ask(name, '/own')).toEqual([200, 'common.test'])
+  },
+)
 
 test('without its certificate a Gateway sends nothing over TLS', async () => {
   expect(await ask('broken', '/usual')).toEqual([500, 'invalid backend type'])

@@ -87,7 +87,7 @@ beforeAll(async () => {
       aiYaml(webPort),
       mcpYaml(webPort),
       routeYaml('mcp', '/mcp', 'tools'),
-      ...['plain', 'whole', 'start', 'again', 'answer'].map((name) => routeYaml(name, `/${name}`, 'web')),
+      ...['plain', 'whole', 'start', 'again', 'answer', 'parsed'].map((name) => routeYaml(name, `/${name}`, 'web')),
       routeYaml('chat', '/v1', 'models'),
       policyYaml('whole', 'HTTPRoute', 'whole', { traffic: { transformation: { request: reads('request.body') } } }),
       policyYaml('start', 'HTTPRoute', 'start', {
@@ -95,6 +95,9 @@ beforeAll(async () => {
       }),
       policyYaml('answer', 'HTTPRoute', 'answer', {
         traffic: { transformation: { response: reads('response.body') } },
+      }),
+      policyYaml('parsed', 'HTTPRoute', 'parsed', {
+        traffic: { transformation: { request: { metadata: { body: 'json(request.body)' } } } },
       }),
       policyYaml('plain', 'HTTPRoute', 'plain', { backend: { http: { version: 'HTTP1' } } }),
       policyYaml('again', 'HTTPRoute', 'again', { traffic: { retry: { codes: [503], attempts: 2 } } }),
@@ -173,6 +176,30 @@ test('a body that would have to be gathered is refused while others hold the mem
     client.send('x')
     expect(await client.until((all) => all.includes(`\r\n\r\n${HELD}`))).toContain('HTTP/1.1 200 OK')
   }
+  await expectAllFree()
+})
+
+test('parsed JSON that is kept counts with what it takes in memory', async () => {
+  const send = async (body: string) => (await fetch(`http://127.0.0.1:${port}/parsed`, { method: 'POST', body })).status
+  // As text they have about the same size.
+  expect(await send(`["${'x'.repeat(9000)}"]`)).toBe(200)
+  expect(await send(`[${'{},'.repeat(3000)}1]`)).toBe(503)
+  await expectAllFree()
+})
+
+test('parsed JSON of an MCP message counts with what it takes in memory', async () => {
+  const call = async (text: unknown) => {
+    const params = { protocolVersion: '2025-11-25', capabilities: {}, clientInfo: { name: 'a', version: '1' }, text }
+    const response = await fetch(`http://127.0.0.1:${port}/mcp`, {
+      method: 'POST',
+      headers: { accept: 'application/json, text/event-stream', 'content-type': 'application/json' },
+      body: JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'ping', params }),
+    })
+    return { status: response.status, text: await response.text() }
+  }
+  const large = Array.from({ length: 3000 }, () => ({}))
+  expect(await call(large)).toEqual({ status: 503, text: 'no memory for the body' })
+  expect(await call('x'.repeat(9000))).not.toMatchObject({ status: 503 })
   await expectAllFree()
 })
 

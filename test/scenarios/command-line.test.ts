@@ -142,12 +142,12 @@ test('lint takes paths as arguments, and with -f', async () => {
   const both = await gatewright(['lint', 'examples/quickstart/gateway.yaml', '-f', 'examples/quickstart/http.yaml'])
   const folder = await gatewright(['lint', 'examples/quickstart'])
   expect(both.stdout).toMatch(/^7 objects: /)
-  expect(folder.stdout).toBe('33 objects: nothing to report\n')
+  expect(folder.stdout).toBe('34 objects: nothing to report\n')
 })
 
 test('lint of valid objects reports no problems and exits 0', async () => {
   const { code, stdout } = await gatewright(['lint', '-f', 'examples/quickstart'])
-  expect(stdout).toBe('33 objects: nothing to report\n')
+  expect(stdout).toBe('34 objects: nothing to report\n')
   expect(code).toBe(0)
 })
 

@@ -61,8 +61,15 @@ test('an expression that a body does not reach its limit with decides', async ()
 })
 
 test.each([
-  ['/deny', 403, 'authorization failed', 'authorization-exceeded', 'Authorization', 'takes too many steps'],
-  ['/header', 500, 'expression limit exceeded', 'expression-exceeded-request', 'Internal', 'takes too many steps'],
+  ['/deny', 403, 'authorization failed', 'authorization-exceeded', 'ExpressionLimit', 'takes too many steps'],
+  [
+    '/header',
+    500,
+    'expression limit exceeded',
+    'expression-exceeded-request',
+    'ExpressionLimit',
+    'takes too many steps',
+  ],
   ['/fails', 500, 'transformation failed', 'transformation-request-failed', 'Internal', 'list has no members'],
 ])('%s: %i %s; log and record say %s and why', async (path, status, text, code, reason, cause) => {
   const answer = await post(path)

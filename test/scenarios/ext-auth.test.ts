@@ -24,6 +24,7 @@ import {
 } from '#test/support/objects-folder.ts'
 import { policyYaml } from '#test/support/policy-yaml.ts'
 import { authoritiesYaml } from '#test/support/tls-objects.ts'
+import { verifies } from '#test/support/verifies.ts'
 
 // External authorization in a running gateway, by servers of other implementations. Servers that misbehave are in grpc-callout-faults and http-callout-faults.
 
@@ -298,7 +299,7 @@ test('before routing, headers of the server select the route', async () => {
   expect((await get('/nowhere')).status).toBe(404)
 })
 
-test('a backend asks for its own requests', async () => {
+verifies('backend.extAuth/applies', 'a backend asks for its own requests', async () => {
   expect((await echoed(await get('/backend/a', { authorization: 'dan' }))).headers['x-user']).toBe('dan')
   expect((await get('/backend/denied')).status).toBe(429)
 })

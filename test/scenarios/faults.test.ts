@@ -114,7 +114,7 @@ function raw(bytes: string, enough = /\r\n\r\n/): Promise<string> {
 test.each([
   ['/dead', 503, 'upstream call failed'],
   ['/resetting', 503, 'upstream call failed'],
-  ['/nonsense', 503, 'upstream call failed'],
+  ['/nonsense', 502, 'upstream answer invalid'],
   ['/silent', 504, 'request timeout'],
   ['/missing', 500, 'backend does not exist'],
   ['/nowhere', 404, 'route not found'],

@@ -61,6 +61,12 @@ function answer(incoming: IncomingMessage, response: ServerResponse): void {
   }
 }
 
+function judge(incoming: IncomingMessage, response: ServerResponse): void {
+  if (incoming.url === '/web/refused') return void response.writeHead(401).end('no')
+  response.writeContinue()
+  answer(incoming, response)
+}
+
 const LARGE = Buffer.alloc(3_000_000, 'large ')
 
 async function answerWithHash(incoming: IncomingMessage, response: ServerResponse): Promise<void> {
@@ -73,7 +79,10 @@ async function answerWithHash(incoming: IncomingMessage, response: ServerRespons
 function upgrade(incoming: IncomingMessage, socket: Socket): void {
   socket.on('error', () => {})
   const name = incoming.url!.split('/').at(-1)
-  if (name === 'no') return void socket.end('HTTP/1.1 426 Upgrade Required\r\ncontent-length: 2\r\n\r\nno')
+  if (name === 'no')
+    return void socket.end(
+      'HTTP/1.1 426 Upgrade Required\r\nconnection: upgrade\r\nupgrade: y/1\r\ncontent-length: 2\r\n\r\nno',
+    )
   const protocol = name === 'other' ? 'something' : incoming.headers.upgrade
   socket.write(
     `HTTP/1.1 101 Switching Protocols\r\nconnection: upgrade\r\nupgrade: ${protocol}\r\nx-up: yes\r\n\r\nhello `,
@@ -108,7 +117,7 @@ const refused = {
 }
 
 beforeAll(async () => {
-  const web = createServer(answer).on('upgrade', upgrade)
+  const web = createServer(answer).on('upgrade', upgrade).on('checkContinue', judge)
   await serve(web, 0)
   const folder = await createObjectsFolder({})
   stops.defer(folder.remove)
@@ -330,13 +339,32 @@ test.each([
   })
 })
 
-test('a client that expects 100 gets it when its body is read, and not before', async () => {
+test('a client that expects 100 gets that of the backend', async () => {
   await using client = await connect()
   client.peer.send('POST /web/hash HTTP/1.1\r\nHost: h\r\nContent-Length: 5\r\nExpect: 100-continue\r\n\r\n')
   expect(await client.peer.until((text) => text.includes('\r\n\r\n'))).toMatch(/^HTTP\/1\.1 100 /)
   client.peer.send('hello')
   const hash = createHash('sha256').update('hello').digest('hex')
   expect(await client.peer.until((text) => text.includes(hash))).toMatch(/\r\n\r\nHTTP\/1\.1 200 OK\r\n/)
+})
+
+test('a backend that refuses a body by its head gets no body, and the client no 100', async () => {
+  await using client = await connect()
+  client.peer.send('POST /web/refused HTTP/1.1\r\nHost: h\r\nContent-Length: 5\r\nExpect: 100-continue\r\n\r\n')
+  const heard = await client.peer.untilEnd()
+  expect([heard.slice(0, 13), heard.includes('\r\nconnection: close\r\n')]).toEqual(['HTTP/1.1 401 ', true])
+})
+
+test('a backend that knows no expectations: the client gets 100 after a second', async () => {
+  rawAnswer = `${OK.join('\r\n')}\r\n\r\n`
+  rawHeads.length = 0
+  await using client = await connect()
+  client.peer.send('POST /raw/slow HTTP/1.1\r\nHost: h\r\nContent-Length: 5\r\nExpect: 100-continue\r\n\r\n')
+  await eventually('the request waits', () => client.peer.text !== '' || time.skipTimers(1000) || undefined)
+  await client.peer.until((text) => text === 'HTTP/1.1 100 Continue\r\n\r\n')
+  client.peer.send('hello')
+  await client.peer.until((text) => text.includes('HTTP/1.1 200 '))
+  expect(rawHeads[0]!.toLowerCase()).toContain('\r\nexpect: 100-continue\r\n')
 })
 
 test('a client that expects 100 and is refused does not get it', async () => {
@@ -380,7 +408,9 @@ test('a backend that switches to another protocol is refused', async () => {
 test('a backend that declines the upgrade answers as to any request', async () => {
   await using client = await connect()
   client.peer.send(UPGRADE('/web/no'))
-  expect(await client.peer.until((text) => text.endsWith('no'))).toMatch(/^HTTP\/1\.1 426 /)
+  expect(await client.peer.until((text) => text.endsWith('no'))).toMatch(
+    /^HTTP\/1\.1 426 .*\r\nconnection: .*upgrade\r\nupgrade: y\/1\r\n/s,
+  )
 })
 
 verifies('backend.static/unix-path-connects', 'a backend on a Unix domain socket', async () => {

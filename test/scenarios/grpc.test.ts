@@ -32,8 +32,8 @@ const SERVICES = [
 ]
 
 /**
- * A server of gRPC by hand: `Say` is answered 503 at first and then with the message it got, `Fail` by its status alone, and `Count`
- * breaks off. @returns its port
+ * A server of gRPC by hand: `Say` is answered 503 at first and then with the message it got, `Fail` by its status alone, `Count` breaks off,
+ * `Wait` and `Talk` end without a status, with a message and at the head. @returns its port
  */
 async function startFlaky(): Promise<number> {
   const server = http2.createServer()
@@ -44,6 +44,14 @@ async function startFlaky(): Promise<number> {
     if (path === '/test.Flaky/Count') {
       stream.respond({ ':status': 200, 'content-type': 'application/grpc' }, { waitForTrailers: true })
       return void stream.write(Buffer.from('\0\0\0\0\u0001x'), () => stream.destroy(new Error('broken')))
+    }
+    if (path === '/test.Flaky/Wait') {
+      stream.respond({ ':status': 200, 'content-type': 'application/grpc' })
+      // Ends the stream, then resets it.
+      return void stream.write(Buffer.from('\0\0\0\0\u0001x'), () => stream.close(2))
+    }
+    if (path === '/test.Flaky/Talk') {
+      return stream.respond({ ':status': 200, 'content-type': 'application/grpc' }, { endStream: true })
     }
     if (calls++ % 2 === 0) return stream.respond({ ':status': 503 }, { endStream: true })
     stream.respond({ ':status': 200, 'content-type': 'application/grpc' }, { waitForTrailers: true })
@@ -299,7 +307,10 @@ test('an exhausted limit, and its headers', async () => {
   const caller = callerOf('test.Limited')
   expect((await caller.ask('say', 'x')).code).toBe(status.OK)
   const answer = await caller.ask('say', 'x')
-  expect(answer).toMatchObject({ code: status.UNAVAILABLE, details: 'rate limit exceeded' })
+  expect(answer).toMatchObject({
+    code: status.UNAVAILABLE,
+    details: expect.stringMatching(/^rate limit exceeded: 1 request per hour; wait until .*Z$/),
+  })
   expect(answer.trailers.get('x-ratelimit-remaining')).toEqual(['0'])
   const line = await eventually('its log line', () => lines('/test.Limited/Say')[1])
   expect(line).toMatchObject({ 'http.status': 200, 'grpc.status': 14, code: 'rate-limited' })
@@ -324,6 +335,23 @@ test('a call whose server breaks off does not look whole', async () => {
   call.on('error', () => {})
   const code = await new Promise((resolve) => call.on('status', (told) => resolve(told.code)))
   expect([words, code]).toEqual([['x'], status.INTERNAL])
+})
+
+test('a call whose server ends it without a status is broken', async () => {
+  const answer = await callerOf('test.Flaky').ask('wait', 'x')
+  expect(answer).toMatchObject({ code: status.INTERNAL })
+  const line = await eventually('its log line', () => lines('/test.Flaky/Wait')[0])
+  expect(line).toMatchObject({ reason: 'UpstreamFailure', error: 'response of the backend ended: protocol-error' })
+})
+
+test('a call that is answered with a head and no status fails', async () => {
+  const call = callerOf('test.Flaky').talk()
+  call.on('error', () => {})
+  call.end()
+  const { code, details } = await new Promise<{ code: number; details: string }>((resolve) =>
+    call.on('status', resolve),
+  )
+  expect([code, details]).toEqual([status.UNAVAILABLE, 'upstream answer invalid'])
 })
 
 test('routes by exact method and by expression', async () => {

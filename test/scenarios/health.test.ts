@@ -30,6 +30,9 @@ const DEAD: Readonly<Record<string, (peer: RawClient) => void>> = {
   silent: () => {},
 }
 
+/** What clients get, where it is not 503. */
+const STATUSES: Readonly<Record<string, number>> = { silent: 504, closing: 502, half: 502, garbage: 502 }
+
 /** Endpoints whose answers break off behind the head. */
 const CUT: Readonly<Record<string, string>> = {
   short: 'HTTP/1.1 200 OK\r\ncontent-length: 9\r\n\r\nab',
@@ -195,7 +198,7 @@ verifies(
     })
     time.skip(SILENT_LIMIT_MS)
     await Promise.all(requests)
-    expect(failed).toEqual(Object.fromEntries(all.map((each) => [each, [each.startsWith('silent') ? 504 : 503]])))
+    expect(failed).toEqual(Object.fromEntries(all.map((each) => [each, [STATUSES[each.split('-')[0]!] ?? 503]])))
   },
 )
 
@@ -280,7 +283,8 @@ test.each(Object.keys(LEAVING))('a client that leaves %s says nothing about the 
 test('when all endpoints are evicted, each attempt of a request uses another one', async () => {
   for (let i = 0; i < 10; i++) {
     asked = []
-    expect(await statuses('hopeless', 1)).toEqual([503])
+    // The endpoint that was tried last decides: one ends the connection, the other resets it.
+    expect([502, 503]).toContain((await statuses('hopeless', 1))[0])
     expect(new Set(asked)).toEqual(new Set(['closing', 'resetting']))
     expect(asked).toHaveLength(2)
   }

@@ -128,14 +128,30 @@ test.each([
   })
 })
 
-test('a backend without the version of its client: log and status name the setting', async () => {
-  const answer = await ask(await connectPlain(), [':method', 'GET', ':path', '/unasked', ':authority', 'a.test'])
-  expect(answer).toMatchObject({ status: 503, body: expect.stringContaining('upstream call failed') })
+test('a backend of HTTP/1.1 whose version is not configured gets HTTP/1.1, and stays healthy', async () => {
+  const client = await connectPlain()
+  for (let i = 0; i < 5; i++) {
+    const answer = await ask(client, [':method', 'GET', ':path', '/unasked', ':authority', 'a.test'])
+    expect(answer).toMatchObject({ status: 200 })
+  }
+  const body = 'x'.repeat(300_000)
+  const answer = await ask(client, [':method', 'POST', ':path', '/unasked', ':authority', 'a.test'], body)
+  expect(JSON.parse(answer.body)).toMatchObject({ body })
+})
+
+test('gRPC to a backend of HTTP/1.1: log and status name the setting, and the backend stays healthy', async () => {
+  const call = [':method', 'POST', ':path', '/unasked', ':authority', 'a.test', 'content-type', 'application/grpc']
+  const client = await connectPlain()
+  await ask(client, call, 'x')
+  const usual = await ask(client, [':method', 'GET', ':path', '/unasked', ':authority', 'a.test'])
+  expect(usual).toMatchObject({ status: 200 })
   const line = await eventually('the line of the request', () =>
-    gateway.output.stdout.split('\n').find((text) => text.includes('http.path=/unasked')),
+    gateway.output.stdout
+      .split('\n')
+      .find((text) => text.includes('http.path=/unasked') && text.includes('upstream.failure')),
   )
   const remedy = 'set backend.http.version to HTTP1, or appProtocol of the Service port to http'
-  expect(line).toContain(`error="upstream call failed: not-http2 at 127.0.0.1:${echoPort} (${remedy})`)
+  expect(line).toContain(`error="upstream answer invalid: not-http2 at 127.0.0.1:${echoPort} (${remedy})`)
   expect(line).toContain('upstream.failure=not-http2')
   const told = await eventually('the status of the backend', async () => {
     const { objects } = (await (await fetch(`${gateway.url(15_000)}/status`)).json()) as {

@@ -108,7 +108,9 @@ test('the record and the log name the entry that refused; the client and the val
     const answer = await fetch(`http://127.0.0.1:${port}/limited`, { headers: { 'x-caller': 'caller-alice' } })
     return answer.status === 429 ? answer : undefined
   })
-  expect(await response.text()).toBe('rate limit exceeded')
+  expect(await response.text()).toMatch(
+    /^rate limit exceeded: 5 requests per hour; wait until \d{4}-\d\d-\d\dT[\d:]{8}Z$/,
+  )
   expect([...response.headers].join()).not.toContain('ProxyPolicy')
   const reset = Number(response.headers.get('x-ratelimit-reset'))
   expect(Number(response.headers.get('retry-after')) - reset).toBeLessThanOrEqual(1)

@@ -88,7 +88,7 @@ test('a client of chat completions streams a call of a tool from a provider of m
     path: '/v1/messages',
     body: {
       model: 'claude-sonnet-4-5',
-      max_tokens: 4096,
+      max_tokens: 8192,
       messages: [{ role: 'user', content: [{ type: 'text', text: 'Weather?' }] }],
       tools: [{ name: 'weather', input_schema: PARAMETERS }],
       stream: true,
@@ -180,6 +180,34 @@ test('whole answers', async () => {
   })
 })
 
+test('an id of a call that the messages API does not accept comes back to its provider as it was', async () => {
+  const calls = ['functions.Bash:0', 'functions.Bash:1'].map((id) => {
+    return { id, type: 'function', function: { name: 'Bash', arguments: '{"command":"ls"}' } }
+  })
+  const message = { role: 'assistant', content: null, tool_calls: calls }
+  provider.answer = { body: { id: 'c', model: 'm', choices: [{ index: 0, message, finish_reason: 'tool_calls' }] } }
+  const asked = {
+    model: 'kimi-k2',
+    max_tokens: 9,
+    tools: [{ name: 'Bash', input_schema: { type: 'object' as const, properties: { command: { type: 'string' } } } }],
+  }
+  const question = { role: 'user' as const, content: 'List.' }
+  const { content } = await anthropic().messages.create({ ...asked, messages: [question] })
+  const ids = content.flatMap((block) => (block.type === 'tool_use' ? [block.id] : []))
+  expect(new Set(ids).size).toBe(2)
+  for (const id of ids) expect(id).toMatch(/^[a-zA-Z0-9_-]+$/)
+
+  const results = ids.map((id) => ({ type: 'tool_result' as const, tool_use_id: id, content: id }))
+  const messages = [question, { role: 'assistant' as const, content }, { role: 'user' as const, content: results }]
+  await anthropic().messages.create({ ...asked, messages })
+  expect(provider.got.body.messages).toMatchObject([
+    { role: 'user' },
+    { role: 'assistant', tool_calls: calls },
+    { role: 'tool', tool_call_id: 'functions.Bash:0' },
+    { role: 'tool', tool_call_id: 'functions.Bash:1' },
+  ])
+})
+
 async function failure(call: Promise<unknown>): Promise<unknown> {
   try {
     await call
@@ -245,5 +273,7 @@ test('a request that cannot be translated is the fault of the client, with the p
   })
   const error = await failure(asked)
   expect(error).toBeInstanceOf(Anthropic.BadRequestError)
-  expect((error as InstanceType<typeof Anthropic.APIError>).message).toContain('tools[0]')
+  const { message } = error as InstanceType<typeof Anthropic.APIError>
+  expect(message).toContain('tools[0]: the provider of this request has no search of the web for this model')
+  expect(message).toContain('the setting transformations of backend.ai can remove it')
 })

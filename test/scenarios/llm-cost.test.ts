@@ -149,3 +149,14 @@ test('the price file applies at once, and its last valid prices while it has err
   writeFileSync(prices, 'prices: [{ model: mine, input: 10, output: 20, cacheRead: 1 }]')
   await eventually('the new price', async () => (await costOfMine()) === '0.0084' || undefined)
 })
+
+test('lint checks a price file among the objects, and reports its problems once', async () => {
+  const folder = await createObjectsFolder({ 'prices.yaml': 'prices:\n  - model: m\n    input: 1\n' })
+  stops.defer(folder.remove)
+  const lint = () => gatewright(['lint', folder.path], { GATEWRIGHT_PRICES: join(folder.path, 'prices.yaml') })
+  expect((await lint()).code).toBe(0)
+  await folder.write('prices.yaml', 'prices:\n  - model: m\n    inptu: 1\n')
+  const { code, stdout } = await lint()
+  expect(code).toBe(1)
+  expect(stdout.match(/prices\.yaml:3:5/g)).toHaveLength(1)
+})

@@ -65,9 +65,13 @@ const SENT: Readonly<Record<string, { readonly text: string; readonly ends?: boo
   'a compressed stream that breaks off after the role': { text: compressed('br') + piece(begun(ROLE)), ends: true },
   'an open compressed stream': { text: compressed('br') + piece(begun(ROLE + BUSY)) },
   silence: { text: OPEN + piece(ROLE) },
+  'a head and silence': { text: OPEN },
+  'comments and silence': { text: OPEN + piece(': ping\n\n') },
+  'a compressed role and silence': { text: compressed('br') + piece(begun(ROLE)) },
 }
 
-const MOVES = Object.keys(SENT).filter((model) => !['silence', 'an open compressed stream'].includes(model))
+const SILENT = Object.keys(SENT).filter((model) => model.endsWith('silence'))
+const MOVES = Object.keys(SENT).filter((model) => !SILENT.includes(model) && model !== 'an open compressed stream')
 
 function begin(peer: FramePeer, stream: number, text: string): void {
   peer.head(stream, [
@@ -208,6 +212,9 @@ spec: ${JSON.stringify({ ai: { groups }, policies })}
       backend('limited', [first, second], { ai }),
       routeYaml('limited', '/limited', 'limited'),
       policyYaml('limited', 'HTTPRoute', 'limited', { traffic: { retry, timeouts: { request: '300ms' } } }),
+      backend('impatient', [first, second], { ai, http: { requestTimeout: '200ms' } }),
+      routeYaml('impatient', '/impatient', 'impatient'),
+      policyYaml('impatient', 'HTTPRoute', 'impatient', { traffic: { retry } }),
     ),
   })
   stops.defer(objects.remove)
@@ -253,6 +260,26 @@ test('a compressed error is known before its stream ends', async () => {
   expect(await ask('/http1/completions', 'an open compressed stream')).toEqual([200, GOOD])
   await eventually('no connection to the provider', () => open.size === 0 || undefined)
 })
+
+test.each(SILENT)('%s: the next provider answers after requestTimeout, whatever the dialect', async (model) => {
+  asked.length = 0
+  expect(await ask('/impatient/completions', model)).toEqual([200, GOOD])
+  const [status, text] = await ask('/impatient/messages', model)
+  expect([status, text.includes('"text":"good"')]).toEqual([200, true])
+  expect(asked).toEqual([`first ${model}`, 'second', `first ${model}`, 'second'])
+  const [record] = await records(1)
+  expect(record!.attempts[0]!.detail).toBe('no content within 200 ms (backend.http.requestTimeout)')
+  await eventually('no connection to the provider', () => open.size === 0 || undefined)
+})
+
+test.each(['/impatient/completions', '/impatient/messages'])(
+  '%s: so it does if the provider streams for a client that asked for a whole answer',
+  async (path) => {
+    const body = bodyOf(SILENT[0]!).replace('"stream":true', '"stream":false')
+    const response = await fetch(`${gateway.url(port)}${path}`, { method: 'POST', body })
+    expect([response.status, await response.text()]).toEqual([200, expect.stringMatching(/^\{.*:"good"/)])
+  },
+)
 
 test('the record says how a stream broke, translated or not', async () => {
   for (const path of ['/http1/completions', '/http1/messages']) {

@@ -1,5 +1,7 @@
-import { createServer } from 'node:http'
+import { once } from 'node:events'
+import { createServer, get, type IncomingMessage } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { text } from 'node:stream/consumers'
 import { expect, test } from 'vitest'
 import { eventually } from '#test/support/eventually.ts'
 import { freePort } from '#test/support/free-port.ts'
@@ -57,5 +59,10 @@ spec:
     },
   ])
   expect((await ask('/set/v1/chat/completions'))[0]).toBe(200)
+  const headers = { connection: 'upgrade', upgrade: 'websocket' }
+  const handshake = get({ host: '127.0.0.1', port, path: '/set/v1/chat/completions', headers })
+  const [refusal] = (await once(handshake, 'response')) as [IncomingMessage]
+  expect([refusal.headers.connection, refusal.headers.upgrade]).toEqual(['upgrade', 'HTTP/1.1'])
+  expect([refusal.statusCode, JSON.parse(await text(refusal)).error.code]).toEqual([426, 'llm-websocket-unsupported'])
   expect(paths).toEqual(['/v1/chat/completions', '/v1/chat/completions'])
 })

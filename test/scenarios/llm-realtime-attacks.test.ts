@@ -106,7 +106,7 @@ test('a route of another type opens no tunnel behind its guards', async () => {
   const opening = await RawClient.connect(port)
   stops.defer(() => opening.close())
   opening.send(request('GET'))
-  expect(await opening.until((text) => text.includes('\r\n\r\n'))).toContain('405 Method Not Allowed')
+  expect(await opening.until((text) => text.includes('\r\n\r\n'))).toContain('426 Upgrade Required')
   const before = atProvider.length
   const asking = await RawClient.connect(port)
   stops.defer(() => asking.close())

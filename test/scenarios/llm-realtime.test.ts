@@ -327,7 +327,7 @@ test('a used-up token limit refuses new sessions, and does not end the ones that
   third.close()
   await respond(another)
   await expect(connect('/limited/realtime?model=d')).rejects.toThrow(
-    '429 {"error":{"message":"rate limit exceeded","type":"rate_limit_error","param":null,"code":"rate-limited"}}',
+    /^429 \{"error":\{"message":"rate limit exceeded: 50 tokens per hour; wait until [^"]*Z","type":"rate_limit_error","param":null,"code":"rate-limited"\}\}$/,
   )
   await respond(running)
   running.close()

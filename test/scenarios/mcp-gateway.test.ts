@@ -7,7 +7,7 @@ import { startNotes, startWeather } from '#examples/upstreams/mcp.ts'
 import { decodeStream } from '#net/body/decode-content.ts'
 import { roomFor } from '#net/testing/room-for.ts'
 import type { McpPlan } from '#protocols/mcp/config/mcp-plan.ts'
-import { McpMemory } from '#protocols/mcp/session/mcp-memory.ts'
+import { McpMemory } from '#protocols/mcp/request/mcp-memory.ts'
 import { LocalChannels } from '#state/channels.ts'
 import { LocalTable } from '#state/shared-table.ts'
 import { eventually } from '#test/support/eventually.ts'
@@ -35,11 +35,13 @@ afterEach(async () => {
 })
 
 async function startFront(plan: McpPlan, options: Partial<McpFrontOptions['deps']> = {}): Promise<McpFront> {
-  const call = fetchCall({
-    [`${MCP_BACKEND}/weather`]: weather.url,
-    [`${MCP_BACKEND}/notes`]: notes.url,
-    [`${MCP_BACKEND}/down`]: 'http://127.0.0.1:1',
-  })
+  const call =
+    options.call ??
+    fetchCall({
+      [`${MCP_BACKEND}/weather`]: weather.url,
+      [`${MCP_BACKEND}/notes`]: notes.url,
+      [`${MCP_BACKEND}/down`]: 'http://127.0.0.1:1',
+    })
   const sealer = createSealer(readSessionKeys({ SESSION_KEY: KEY }))
   const deps = {
     call,

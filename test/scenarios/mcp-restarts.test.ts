@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { McpMemory } from '#protocols/mcp/session/mcp-memory.ts'
+import { McpMemory } from '#protocols/mcp/request/mcp-memory.ts'
 import { LocalChannels } from '#state/channels.ts'
 import { LocalTable } from '#state/shared-table.ts'
 import { type FakeTarget, fakeTargets, TestClient, target } from '#test/support/fake-targets.ts'

@@ -1,5 +1,6 @@
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import Anthropic from '@anthropic-ai/sdk'
 import OpenAI from 'openai'
 import { expect } from 'vitest'
 import { freePort } from '#test/support/free-port.ts'
@@ -25,7 +26,7 @@ const POLICY = {
   backend: { auth: { key: 'k3y' } },
   traffic: {
     authorization: {
-      policy: { matchExpressions: ['request.method == "GET"', 'json(request.body).model != "model-2"'] },
+      policy: { matchExpressions: ['request.method == "GET"', 'llm.clientModel != "model-2"'] },
     },
   },
 }
@@ -69,6 +70,13 @@ verifies('llm.routes/models', 'an official client lists the models that it can u
   expect(asked).toEqual(['GET /v1/models Bearer k3y'])
   const chat = client.chat.completions.create({ model: 'model-2', messages: [{ role: 'user', content: 'Hi' }] })
   await expect(chat).rejects.toBeInstanceOf(OpenAI.PermissionDeniedError)
+
+  expect(await client.models.retrieve('model-3')).toMatchObject({ id: 'model-3', owned_by: 'vendor' })
+  await expect(client.models.retrieve('model-2')).rejects.toMatchObject({ status: 404, code: 'llm-model-unknown' })
+  const messages = new Anthropic({ baseURL: `http://127.0.0.1:${port}`, apiKey: 'of the client', maxRetries: 0 })
+  expect(await messages.models.retrieve('fast')).toMatchObject({ type: 'model', id: 'fast' })
+  await expect(messages.models.retrieve('a/b')).rejects.toBeInstanceOf(Anthropic.NotFoundError)
+  expect(asked).toHaveLength(1)
 
   const page = await fetch(`http://127.0.0.1:${port}/v1/models?limit=2&after_id=fast`, {
     headers: { 'anthropic-version': '2023-06-01' },

@@ -1,7 +1,7 @@
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { readKubeconfig } from '#cli/cluster/kubeconfig.ts'
+import { readKubeconfig } from '#cluster/kubeconfig.ts'
 import { gatewright } from '#test/support/command-line.ts'
 import { freePort } from '#test/support/free-port.ts'
 import { startGateway, type TestGateway } from '#test/support/gateway.ts'

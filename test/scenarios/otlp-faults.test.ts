@@ -11,7 +11,7 @@ import { backendRef, backendYaml, createObjectsFolder, joinYaml } from '#test/su
 import { PassingTime } from '#test/support/passing-time.ts'
 import { frontendYaml } from '#test/support/traced-gateway.ts'
 
-/** OTLP servers that are dead, deaf, silent or hostile: they cost entries and spans, and nothing else (decision A-114). */
+/** OTLP servers that are dead, deaf, silent or hostile: they cost entries and spans, and nothing else. */
 
 const stops = new AsyncDisposableStack()
 let startedMs: number

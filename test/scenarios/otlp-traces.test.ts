@@ -49,6 +49,8 @@ const SETTINGS = {
   web: { ...toBackend, randomSampling: 'true', ...customized },
   path: { ...toBackend, path: '/x/traces', randomSampling: '1' },
   half: { ...toService, randomSampling: '0.5', clientSampling: '0.5' },
+  none: { ...toService, clientSampling: '0.0' },
+  all: { ...toService, clientSampling: '1.0' },
   broken: { ...toService, randomSampling: 'jwt.sub == "a"', clientSampling: 'jwt.sub == "a"' },
   decides: { ...toService, clientSampling: 'request.path != "/no"' },
 }
@@ -282,6 +284,13 @@ verifies(
       expect(high.headers.traceparent).toBe(`00-${upper}-${PARENT}-01`)
     }
     await arrives('spans', () => collector.received.filter(server).length === 5 || undefined)
+    for (const trace of [idWith('00000001'), idWith('ffffffff')]) {
+      const none = await request('none', '/none', { traceparent: `00-${trace}-${PARENT}-01` })
+      expect(none.headers.traceparent).toBe(`00-${trace}-${PARENT}-01`)
+      const all = await request('all', '/all', { traceparent: `00-${trace}-${PARENT}-00` })
+      expect(all.headers.traceparent).toMatch(new RegExp(`^00-${trace}-(?!${PARENT})[0-9a-f]{16}-01$`))
+    }
+    await arrives('all spans', () => collector.received.filter(server).length === 7 || undefined)
   },
 )
 

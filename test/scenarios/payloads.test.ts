@@ -68,6 +68,12 @@ const READ = {
   failure: 'mcp.tool.error',
 }
 
+const FACTS = [
+  { name: 'x-model', value: 'llm.responseModel' },
+  { name: 'x-total', value: 'string(llm.totalTokens)' },
+]
+const SIZE = { name: 'x-size', value: 'string(size(response.body))' }
+
 beforeAll(async () => {
   const weather = await startWeather({ port: 0 })
   stops.defer(() => weather.close())
@@ -94,6 +100,10 @@ beforeAll(async () => {
       policyYaml('limit', 'HTTPRoute', 'unknown', {
         traffic: { rateLimit: { local: [{ tokens: 8, unit: 'Hours' }] } },
       }),
+      routeYaml('read', '/read', 'models'),
+      policyYaml('read', 'HTTPRoute', 'read', { traffic: { transformation: { response: { set: [...FACTS, SIZE] } } } }),
+      routeYaml('unread', '/unread', 'models'),
+      policyYaml('unread', 'HTTPRoute', 'unread', { traffic: { transformation: { response: { set: FACTS } } } }),
       routeYaml('mcp', '/mcp', 'tools'),
       policyYaml('all', 'Gateway', 'main', { frontend: { accessLog: { attributes: { add } } } }),
     ),
@@ -116,6 +126,19 @@ async function lineWith(text: string): Promise<Record<string, unknown>> {
   )
   return JSON.parse(line!) as Record<string, unknown>
 }
+
+test.each([
+  ['read', 'm-1', '8'],
+  ['unread', null, null],
+])('facts of an answer whose body is %s by response policies', async (path, model, total) => {
+  const response = await fetch(`http://127.0.0.1:${port}/${path}/chat/completions`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ model: 'm', messages: messages('facts?') }),
+  })
+  expect(response.status).toBe(200)
+  expect([response.headers.get('x-model'), response.headers.get('x-total')]).toEqual([model, total])
+})
 
 const messages = (content: string) => [{ role: 'user' as const, content }]
 

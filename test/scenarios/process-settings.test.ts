@@ -1,3 +1,5 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { afterEach, expect, test } from 'vitest'
 import { eventually } from '#test/support/eventually.ts'
 import { freePort } from '#test/support/free-port.ts'
@@ -5,6 +7,7 @@ import { startGateway } from '#test/support/gateway.ts'
 import type { GatewayOptions, TestGateway } from '#test/support/gateway-options.ts'
 import { startGatewayProcess } from '#test/support/gateway-process.ts'
 import { createObjectsFolder, joinYaml, listenersYaml, type ObjectsFolder } from '#test/support/objects-folder.ts'
+import { temporaryFolder } from '#test/support/temporary-folder.ts'
 import { verifies } from '#test/support/verifies.ts'
 
 let stops = new AsyncDisposableStack()
@@ -130,7 +133,9 @@ verifies(
 )
 
 test('the levels of the log change while the gateway runs: by the parameters, and on the admin port', async () => {
-  const { gateway, folder } = await start({})
+  const stateFolder = temporaryFolder()
+  const { gateway, folder } = await start({}, { stateFolder })
+  const authorization = `Bearer ${readFileSync(join(stateFolder, 'admin-token'), 'utf8').trim()}`
   const logged = (text: string) => eventually(text, () => gateway.output.stderr.includes(text) || undefined)
   await folder.write('parameters.yaml', parametersYaml({ logging: { level: 'warn,apiserver=debug' } }))
   await logged('info\tthe levels of the log have changed levels="warn,apiserver=debug" before=info\n')
@@ -138,7 +143,8 @@ test('the levels of the log change while the gateway runs: by the parameters, an
 
   const levels = `${gateway.url(15_000)}/log_levels`
   expect(await (await fetch(levels)).text()).toBe('warn,apiserver=debug\n')
-  const changed = await fetch(`${levels}?levels=debug`, { method: 'POST' })
+  expect((await fetch(`${levels}?levels=debug`, { method: 'POST' })).status).toBe(401)
+  const changed = await fetch(`${levels}?levels=debug`, { method: 'POST', headers: { authorization } })
   expect([changed.status, await changed.text()]).toEqual([200, 'debug\n'])
   await logged('info\tthe levels of the log have changed levels=debug before="warn,apiserver=debug"\n')
   await folder.write('parameters.yaml', parametersYaml({ shutdown: { min: 0, max: 7 } }))
@@ -149,7 +155,7 @@ test('the levels of the log change while the gateway runs: by the parameters, an
     ['', 400, 'the parameter levels is missing: info, or info,proxy=debug\n'],
     ['?levels=loud', 400, '"loud" is not a level; levels are error, warn, info and debug\n'],
   ] as const) {
-    const refused = await fetch(`${levels}${query}`, { method: 'POST' })
+    const refused = await fetch(`${levels}${query}`, { method: 'POST', headers: { authorization } })
     expect([refused.status, await refused.text()]).toEqual([status, text])
   }
   expect((await fetch(levels, { method: 'DELETE' })).headers.get('allow')).toBe('GET, HEAD, POST')

@@ -175,13 +175,13 @@ verifies('backend.ai.promptGuard.regex/response-masked', 'masks a request, and t
   const response = await ask(
     'masks',
     user([
-      { type: 'text', text: 'a@example.org has sec' },
-      { type: 'text', text: 'ret-12' },
+      { type: 'text', text: 'a@example.org has secret-1' },
+      { type: 'text', text: 'and secret-12' },
     ]),
   )
   expect(sent[0]?.body.messages[0].content).toEqual([
     { type: 'text', text: '<EMAIL_ADDRESS> has <masked>' },
-    { type: 'text', text: '<masked>' },
+    { type: 'text', text: 'and <masked>' },
   ])
   const { choices } = JSON.parse(await response.text())
   expect(choices[0].message.content).toBe('write to <EMAIL_ADDRESS>')

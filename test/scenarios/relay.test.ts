@@ -35,6 +35,7 @@ const ports = {
   tls: 16_007,
   going: 16_008,
   closed: 16_009,
+  through: 16_010,
 }
 /** A port without a listener. */
 const NOBODY = 1
@@ -144,6 +145,12 @@ beforeAll(async () => {
         {
           name: 'through',
           port: ports.tls,
+          protocol: 'TLS',
+          more: ', hostname: "*.wild.test", tls: { mode: Passthrough }',
+        },
+        {
+          name: 'only-through',
+          port: ports.through,
           protocol: 'TLS',
           more: ', hostname: "*.wild.test", tls: { mode: Passthrough }',
         },
@@ -319,6 +326,16 @@ test('TLS passes through by server name: the gateway has no certificate for it, 
   expect(await logLine('tls.sni=other.wild.test')).toContain(
     'listener=through route_rule="rule 0" route=default/others',
   )
+})
+
+test('an unknown server name gets an alert, but none where every listener of the port passes TLS through', async () => {
+  const refusal = async (port: number) => {
+    const [error] = await once(tls.connect({ port, host: HOST, servername: 'other.test' }), 'error')
+    return (error as NodeJS.ErrnoException).code
+  }
+  expect(await refusal(ports.tls)).toBe('ERR_SSL_TLSV1_UNRECOGNIZED_NAME')
+  expect(await refusal(ports.through)).toBe('ECONNRESET')
+  expect(await logLine(`:${ports.through} error=`)).toContain('error=server-name-unknown reason=InvalidRequest')
 })
 
 test('a listener that terminates TLS forwards plain bytes', async () => {

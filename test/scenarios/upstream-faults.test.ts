@@ -38,7 +38,7 @@ const MODES: Readonly<Record<string, Mode>> = {
 
 const HTTP1_ENDS: Readonly<Record<string, End>> = {
   resets: 'reset',
-  closes: 'reset',
+  closes: 'protocol-error',
   garbage: 'protocol-error',
   'two-lengths': 'protocol-error',
   'endless-head': 'protocol-error',
@@ -124,7 +124,7 @@ const STALE: readonly (readonly [
   ['http1', 'closes', 'POST', 1, '200 stale-2 3, sent 2'],
   ['http1', 'resets', 'GET', 0, '200 stale-3 3, sent 2'],
   ['http1', 'resets', 'POST', 0, '503 upstream call failed, sent 1'],
-  ['http1', 'begins', 'GET', 0, '503 upstream call failed, sent 1'],
+  ['http1', 'begins', 'GET', 0, '502 upstream answer invalid, sent 1'],
   ['http1', 'begins', 'GET', 1, '200 stale-6 3, sent 2'],
   ['http2', 'closes', 'GET', 0, '200 stale-7 3, sent 2'],
   ['http2', 'closes', 'POST', 0, '503 upstream call failed, sent 1'],
@@ -370,6 +370,8 @@ const ENDINGS: Partial<Record<End, { readonly failure?: string; readonly answer?
   'not-processed': { failure: 'reset' },
   switched: { failure: 'protocol-error', answer: '502 upgrade-failed' },
   timeout: { answer: '504 upstream-timeout' },
+  'protocol-error': { answer: '502 upstream-answer-invalid' },
+  'not-http2': { answer: '502 upstream-answer-invalid' },
 }
 
 function expected({ name, end, retries, faults }: Case): string {

@@ -6,8 +6,8 @@ import { roomFor } from '#net/testing/room-for.ts'
 import type { ServedAnswer } from '#protocols/backend-protocol.ts'
 import type { McpPlan } from '#protocols/mcp/config/mcp-plan.ts'
 import { handleMcp } from '#protocols/mcp/handle-mcp.ts'
-import type { McpDeps } from '#protocols/mcp/mcp-request.ts'
-import { McpMemory } from '#protocols/mcp/session/mcp-memory.ts'
+import { McpMemory } from '#protocols/mcp/request/mcp-memory.ts'
+import type { McpDeps } from '#protocols/mcp/request/mcp-request.ts'
 import { LocalChannels } from '#state/channels.ts'
 import { LocalTable } from '#state/shared-table.ts'
 import { lastingServices } from './lasting-services.ts'
@@ -116,6 +116,8 @@ export interface TestRequest {
   readonly prepare?: (exchange: Exchange) => void
   /** When the client leaves a stream, which may have no end. */
   readonly leaves?: (text: string, exchange: Exchange) => boolean
+  /** Aborted by the test when the client leaves before it has a response. */
+  readonly client?: AbortController
 }
 
 /** A client that calls `handleMcp` without sockets. It keeps its session id and has its own sealing key. */
@@ -142,17 +144,19 @@ export class TestClient {
 
   /** The same client with other services, or at another plan. */
   with(deps: Partial<McpDeps>, plan = this.#plan): TestClient {
-    return new TestClient(plan, this.#deps.call, { ...this.#deps, ...deps })
+    const lasting = deps.call === undefined ? {} : { lasting: lastingServices(deps.call) }
+    return new TestClient(plan, this.#deps.call, { ...this.#deps, ...lasting, ...deps })
   }
 
-  async send({ method = 'POST', target = '/mcp', headers, message, prepare, leaves }: TestRequest): Promise<Received> {
+  async send(request: TestRequest): Promise<Received> {
+    const { method = 'POST', target = '/mcp', headers, message, prepare, leaves } = request
     const exchange = new Exchange(Head.request(method, target), LOCAL_PEER)
     exchange.originalTarget = target
     const fields = { ...this.#usualHeaders(method), ...headers }
     for (const [name, value] of Object.entries(fields)) if (value !== undefined) exchange.request.append(name, value)
     prepare?.(exchange)
     const body = message === undefined ? undefined : encoder.encode(toText(message))
-    const client = new AbortController()
+    const client = request.client ?? new AbortController()
     const answer = await handleMcp(this.#plan, exchange, body, { ...this.#deps, signal: client.signal })
     const text = await readBody(answer.body, client, (text) => leaves?.(text, exchange) === true)
     return {

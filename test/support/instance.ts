@@ -1,11 +1,12 @@
 import { Instance } from '#instance/instance.ts'
+import type { InstanceOptions } from '#instance/options.ts'
 import { FileStore } from '#store/files.ts'
 import { readSessionKeys } from '#workers/sealer.ts'
 import { startThreadOf } from '#workers/worker-pool.ts'
 import type { ObjectsFolder } from './objects-folder.ts'
 
 /** From the bundle, as gateways load it: the sources need two seconds of processor time in each thread. */
-const PROXY_WORKER = new URL('../../dist/proxy-worker.js', import.meta.url)
+export const PROXY_WORKER = new URL('../../dist/proxy-worker.js', import.meta.url)
 
 /** The code of workers that soon notice that another one has died. */
 export const HASTY_WORKER: URL = new URL('./hasty-worker.ts', import.meta.url)
@@ -19,6 +20,7 @@ export function startInstance(
   workers: number,
   events: Partial<Parameters<typeof Instance.start>[1]> = {},
   worker: URL = PROXY_WORKER,
+  options: Partial<InstanceOptions> = {},
 ): Promise<Instance> {
   const local = { host: '127.0.0.1', port: 0 }
   return Instance.start(
@@ -38,6 +40,7 @@ export function startInstance(
       bodyMemoryBytes: 2 ** 24,
       transport: 'auto',
       startThread: startThreadOf(worker),
+      ...options,
     },
     {
       objectsChanged: () => {},

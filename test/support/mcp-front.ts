@@ -4,7 +4,7 @@ import { Exchange } from '#exchange/exchange.ts'
 import { Head } from '#net/http/head.ts'
 import type { McpPlan } from '#protocols/mcp/config/mcp-plan.ts'
 import { handleMcp } from '#protocols/mcp/handle-mcp.ts'
-import type { McpDeps } from '#protocols/mcp/mcp-request.ts'
+import type { McpDeps } from '#protocols/mcp/request/mcp-request.ts'
 import { LOCAL_PEER } from './local-peer.ts'
 
 /** A server on 127.0.0.1 that passes every request to `handleMcp`, like the proxy. */

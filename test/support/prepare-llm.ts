@@ -1,15 +1,17 @@
 import { Exchange } from '#exchange/exchange.ts'
 import { EvaluationFailure, type Expression } from '#exchange/expression.ts'
+import { LARGE_BODY } from '#exchange/known-body.ts'
 import { type LlmReads, READS_NOTHING } from '#exchange/llm-reads.ts'
 import type { Refusal } from '#exchange/outcome.ts'
 import { Head } from '#net/http/head.ts'
 import { sourceOf, specFrom, TestContext } from '#policies/shared/testing.ts'
 import type { BackendSettings } from '#protocols/backend-protocol.ts'
-import { aiBackend } from '#protocols/llm/backend-schema.ts'
-import { compileAi } from '#protocols/llm/compile-ai.ts'
-import type { BackendAiSpec } from '#protocols/llm/policy-schema.ts'
+import { compileAi } from '#protocols/llm/plan/compile-ai.ts'
 import type { Credential } from '#protocols/llm/providers/provider.ts'
-import { type PreparedLlmRequest, prepareLlmRequest } from '#protocols/llm/request/prepare-request.ts'
+import { prepareLlmRequest } from '#protocols/llm/route/prepare-request.ts'
+import type { PreparedLlmRequest } from '#protocols/llm/route/prepared-request.ts'
+import { aiBackend } from '#protocols/llm/settings/backend-schema.ts'
+import type { BackendAiSpec } from '#protocols/llm/settings/policy-schema.ts'
 import { inOneTurn } from './in-one-turn.ts'
 import { LOCAL_PEER } from './local-peer.ts'
 
@@ -95,7 +97,12 @@ export function prepare(body: string | Uint8Array | null | undefined, setup: Set
   exchange.originalTarget = setup.originalTarget ?? head.target
   if (setup.username !== undefined) exchange.identity.basicAuth = { username: setup.username, credential: 'x' }
   const bytes = typeof body === 'string' ? new TextEncoder().encode(body) : body
-  const input = { body: bytes, reads: { ...READS_NOTHING, ...setup.reads }, maxKept: setup.maxKept ?? 1000 }
+  if (body === null) exchange.requestBody = LARGE_BODY
+  const input = {
+    body: bytes ?? undefined,
+    reads: { ...READS_NOTHING, ...setup.reads },
+    maxKept: setup.maxKept ?? 1000,
+  }
   const prepared = inOneTurn(() => prepareLlmRequest(planOf(setup), 0, exchange, input))
   // Only guards take time.
   if (prepared instanceof Promise) throw new Error('the request is not prepared in one turn')
@@ -129,6 +136,7 @@ function expressionOf(source: string, result: string | number | undefined): Expr
     constantText: undefined,
     canFail: undefined,
     safePart: () => undefined,
+    comparedFields: [],
     evasion: () => undefined,
     readsPath: () => false,
     writtenNames: () => new Set(),

@@ -33,7 +33,7 @@ test.each<[name: string, schema: TSchema, expected: StructuralSchema]>([
   ['one of several words', enumOf('a', 'b'), { type: 'string', enum: ['a', 'b'] }],
   ['one word', literal('a'), { type: 'string', enum: ['a'] }],
   ['integer', integer({ min: 0, max: 9 }), { type: 'integer', minimum: 0, maximum: 9 }],
-  ['any value', json(), { 'x-kubernetes-preserve-unknown-fields': true }],
+  ['any value', json(), { nullable: true, 'x-kubernetes-preserve-unknown-fields': true }],
   [
     'map',
     mapOf(text(), { min: 1, max: 2 }),

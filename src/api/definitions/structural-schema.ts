@@ -39,7 +39,9 @@ function shapeOf(node: SchemaNode): StructuralSchema {
   }
 }
 
-const ANYTHING: StructuralSchema = { 'x-kubernetes-preserve-unknown-fields': true }
+const OPEN: StructuralSchema = { 'x-kubernetes-preserve-unknown-fields': true }
+/** Null is a value, too: an API server drops members that are null and not `nullable`. */
+const ANYTHING: StructuralSchema = { nullable: true, ...OPEN }
 const INT_OR_STRING: StructuralSchema = {
   'x-kubernetes-int-or-string': true,
   anyOf: [{ type: 'integer' }, { type: 'string' }],
@@ -87,7 +89,7 @@ function objectOf(node: SchemaNode): StructuralSchema {
     type: 'object',
     properties: Object.fromEntries(Object.entries(properties).map(([name, field]) => [name, fieldOf(field)])),
     ...(insteadOf === undefined && required.length > 0 ? { required } : {}),
-    ...(open === true ? ANYTHING : {}),
+    ...(open === true ? OPEN : {}),
     ...validations(serverRules(node)),
   }
 }

@@ -516,7 +516,7 @@ export const DOCUMENT_1 = {
     '2.5',
     '`status` of a ProxyParameters is optional, and nothing is written there yet.',
   ),
-  'parameters/infrastructure-metadata': behaviour.gap(
+  'parameters/infrastructure-metadata': behaviour(
     1,
     '2.5',
     "Labels and annotations of the Gateway's infrastructure go on every generated resource.",
@@ -547,29 +547,25 @@ export const DOCUMENT_1 = {
     '2.5',
     '`image.registry`, `image.repository`, `image.tag` and `image.digest` are strings.',
   ),
-  'parameters.image/used': behaviour.gap(1, '2.5', 'The container of the proxy runs the configured image.'),
-  'parameters.image/registry-default': behaviour.gap(
-    1,
-    '2.5',
-    'Registry, repository and tag of the image have defaults.',
-  ),
-  'parameters.image/pullPolicy': behaviour.gap(1, '2.5', '`image.pullPolicy` sets the pull policy of the container.'),
-  'parameters.image/pullPolicy-default': behaviour.gap(
+  'parameters.image/used': behaviour(1, '2.5', 'The container of the proxy runs the configured image.'),
+  'parameters.image/registry-default': behaviour(1, '2.5', 'Registry, repository and tag of the image have defaults.'),
+  'parameters.image/pullPolicy': behaviour(1, '2.5', '`image.pullPolicy` sets the pull policy of the container.'),
+  'parameters.image/pullPolicy-default': behaviour(
     1,
     '2.5',
     "Without `image.pullPolicy` the platform's default applies.",
   ),
   'parameters.env/set': behaviour(1, '2.5', '`env` sets environment variables of the container.'),
-  'parameters.env/override': behaviour.gap(1, '2.5', 'A variable of `env` overrides an existing one of the same name.'),
-  'parameters.env/delete': behaviour.gap(1, '2.5', 'A variable is deleted only by `$patch: delete` in an overlay.'),
+  'parameters.env/override': behaviour(1, '2.5', 'A variable of `env` overrides an existing one of the same name.'),
+  'parameters.env/delete': behaviour(1, '2.5', 'A variable is deleted only by `$patch: delete` in an overlay.'),
   'parameters.env/expansion': behaviour(1, '2.5', '`$(VAR_NAME)` in a value is expanded.'),
   'parameters.env/expansion-escape': behaviour(1, '2.5', '`$$(VAR_NAME)` in a value yields the literal `$(VAR_NAME)`.'),
-  'parameters.env/session-key': behaviour.gap(
+  'parameters.env/session-key': behaviour(
     1,
     '2.5',
     'A variable `SESSION_KEY` wins over the session-key Secret that the controller keeps per Gateway.',
   ),
-  'parameters/resources': behaviour.gap(1, '2.5', '`resources` sets the compute resources of the container.'),
+  'parameters/resources': behaviour(1, '2.5', '`resources` sets the compute resources of the container.'),
   'parameters.shutdown/min-required': shape(1, '2.5', '`shutdown.min` is required.'),
   'parameters.shutdown/min-range': shape(1, '2.5', '`shutdown.min` is an integer from 0 to 31536000, in seconds.'),
   'parameters.shutdown/min-wait': behaviour(
@@ -608,97 +604,85 @@ export const DOCUMENT_1 = {
     '`mesh.additionalTrustDomains` are SPIFFE domains that inbound tunnels accept in addition.',
   ),
   'parameters.mesh/local-trust-domain': behaviour.gap(1, '2.5', 'The local trust domain is always accepted.'),
-  'parameters.overlay/deployment': behaviour.gap(1, '2.5', '`deployment` is an overlay on the generated Deployment.'),
-  'parameters.overlay/service': behaviour.gap(1, '2.5', '`service` is an overlay on the generated Service.'),
-  'parameters.overlay/service-account': behaviour.gap(
+  'parameters.overlay/deployment': behaviour(1, '2.5', '`deployment` is an overlay on the generated Deployment.'),
+  'parameters.overlay/service': behaviour(1, '2.5', '`service` is an overlay on the generated Service.'),
+  'parameters.overlay/service-account': behaviour(
     1,
     '2.5',
     '`serviceAccount` is an overlay on the generated ServiceAccount.',
   ),
-  'parameters.podDisruptionBudget/absent': behaviour.gap(
-    1,
-    '2.5',
-    'Without `podDisruptionBudget` no budget is created.',
-  ),
-  'parameters.podDisruptionBudget/created': behaviour.gap(
+  'parameters.podDisruptionBudget/absent': behaviour(1, '2.5', 'Without `podDisruptionBudget` no budget is created.'),
+  'parameters.podDisruptionBudget/created': behaviour(
     1,
     '2.5',
     "With it a budget is created whose selector is that of the proxy's Deployment.",
   ),
-  'parameters.podDisruptionBudget/overlay': behaviour.gap(
-    1,
-    '2.5',
-    'Its `metadata` and `spec` are laid over the budget.',
-  ),
-  'parameters.horizontalPodAutoscaler/absent': behaviour.gap(
+  'parameters.podDisruptionBudget/overlay': behaviour(1, '2.5', 'Its `metadata` and `spec` are laid over the budget.'),
+  'parameters.horizontalPodAutoscaler/absent': behaviour(
     1,
     '2.5',
     'Without `horizontalPodAutoscaler` no autoscaler is created.',
   ),
-  'parameters.horizontalPodAutoscaler/created': behaviour.gap(
+  'parameters.horizontalPodAutoscaler/created': behaviour(
     1,
     '2.5',
     "With it an autoscaler is created that scales the proxy's Deployment.",
   ),
-  'parameters.horizontalPodAutoscaler/overlay': behaviour.gap(
+  'parameters.horizontalPodAutoscaler/overlay': behaviour(
     1,
     '2.5',
     'Its `metadata` and `spec` are laid over the autoscaler.',
   ),
   'parameters.overlay/labels-form': shape(1, '2.5', '`metadata.labels` of an overlay is a map of strings.'),
-  'parameters.overlay/labels': behaviour.gap(
+  'parameters.overlay/labels': behaviour(
     1,
     '2.5',
     '`metadata.labels` of an overlay is merged with the existing labels.',
   ),
   'parameters.overlay/annotations-form': shape(1, '2.5', '`metadata.annotations` of an overlay is a map of strings.'),
-  'parameters.overlay/annotations': behaviour.gap(
+  'parameters.overlay/annotations': behaviour(
     1,
     '2.5',
     '`metadata.annotations` of an overlay is merged with the existing annotations.',
   ),
-  'parameters.overlay/gateway-metadata-wins': behaviour.gap(
+  'parameters.overlay/gateway-metadata-wins': behaviour(
     1,
     '2.5',
     "Labels and annotations of the Gateway's overlay win over those of the GatewayClass's.",
   ),
-  'parameters.overlay/spec-strategic-merge': behaviour.gap(
+  'parameters.overlay/spec-strategic-merge': behaviour(
     1,
     '2.5',
     '`spec` of an overlay is a partial resource spec, merged by strategic merge patch.',
   ),
-  'parameters.overlay/order': behaviour.gap(
+  'parameters.overlay/order': behaviour(
     1,
     '2.5',
     'GatewayClass fields, Gateway fields, GatewayClass overlays, Gateway overlays: later steps win.',
   ),
-  'parameters.overlay/scalars-replace': behaviour.gap(1, '2.5', 'A scalar in an overlay replaces the generated value.'),
-  'parameters.overlay/list-key-containers': behaviour.gap(1, '2.5', 'Containers are matched by `name`.'),
-  'parameters.overlay/list-key-tolerations': behaviour.gap(1, '2.5', 'Tolerations are matched by `key`.'),
-  'parameters.overlay/list-item-updated': behaviour.gap(1, '2.5', 'An item whose merge key matches updates that item.'),
+  'parameters.overlay/scalars-replace': behaviour(1, '2.5', 'A scalar in an overlay replaces the generated value.'),
+  'parameters.overlay/list-key-containers': behaviour(1, '2.5', 'Containers are matched by `name`.'),
+  'parameters.overlay/list-key-tolerations': behaviour(1, '2.5', 'Tolerations are matched by `key`.'),
+  'parameters.overlay/list-item-updated': behaviour(1, '2.5', 'An item whose merge key matches updates that item.'),
   'parameters.overlay/list-item-appended': behaviour.gap(
     1,
     '2.5',
     'An item whose merge key matches nothing is appended.',
   ),
-  'parameters.overlay/patch-delete-field': behaviour.gap(
-    1,
-    '2.5',
-    '`$patch: delete` on a map field removes the field.',
-  ),
-  'parameters.overlay/patch-delete-item': behaviour.gap(1, '2.5', '`$patch: delete` on a list item removes the item.'),
-  'parameters.overlay/patch-delete-apply': behaviour.gap(
+  'parameters.overlay/patch-delete-field': behaviour(1, '2.5', '`$patch: delete` on a map field removes the field.'),
+  'parameters.overlay/patch-delete-item': behaviour(1, '2.5', '`$patch: delete` on a list item removes the item.'),
+  'parameters.overlay/patch-delete-apply': behaviour(
     1,
     '2.5',
     '`$patch: delete` works with client-side and with server-side apply.',
   ),
-  'parameters.overlay/null-removes': behaviour.gap(
+  'parameters.overlay/null-removes': behaviour(
     1,
     '2.5',
     'A field set to null is removed with server-side apply, and only then.',
   ),
-  'parameters.overlay/patch-replace-map': behaviour.gap(1, '2.5', '`$patch: replace` in a map replaces the whole map.'),
-  'parameters.overlay/patch-replace-list': behaviour.gap(
+  'parameters.overlay/patch-replace-map': behaviour(1, '2.5', '`$patch: replace` in a map replaces the whole map.'),
+  'parameters.overlay/patch-replace-list': behaviour(
     1,
     '2.5',
     '`$patch: replace` as the first item of a list replaces the whole list.',
@@ -724,6 +708,9 @@ export const DOCUMENT_1 = {
     '`frontend` may not target a single listener of a Gateway.',
   ),
   'policy/frontend-target-listener-set-refused': shape(1, '2.6', '`frontend` may not target a ListenerSet.'),
+  'policy/frontend-target-route-refused': shape(1, '2.6', '`frontend` may not target a Route.'),
+  'policy/frontend-target-service-refused': shape(1, '2.6', '`frontend` may not target a Service.'),
+  'policy/frontend-target-backend-refused': shape(1, '2.6', '`frontend` may not target a Backend.'),
   'policy/traffic-target-gateway': behaviour(1, '2.6', '`traffic` may target a Gateway.'),
   'policy/traffic-target-listener': behaviour(
     1,

@@ -227,6 +227,7 @@ export const DOCUMENT_2 = {
   ),
   'frontend.metrics/attributes-required': shape(2, '2.1', '`metrics.attributes` is required.'),
   'frontend.metrics/add-count': shape(2, '2.1', '`attributes.add` has 1 to 16 items.'),
+  'frontend.metrics/add-fields': shape(2, '2.1', 'An item of `attributes.add` has a required `name` and `expression`.'),
   'frontend.metrics/per-request': behaviour(2, '2.1', 'The expression of a label is evaluated for each request.'),
   'frontend.metrics/all-metrics': behaviour(2, '2.1', 'The label is added to all Prometheus metrics.'),
   'frontend.metrics/failure-unknown': behaviour(2, '2.1', 'A label whose expression fails has the value `unknown`.'),
@@ -321,6 +322,7 @@ export const DOCUMENT_2 = {
     '2.2.2',
     'A Deny rule that fails to evaluate denies nothing; Require is the safer form.',
   ),
+  'authorization/require-preferred': advice(2, '2.2.2', 'Require is preferred to Deny.'),
   'authorization/allow-denies-others': behaviour(
     2,
     '2.2.2',
@@ -756,6 +758,11 @@ export const DOCUMENT_2 = {
   'backend.extAuth/applies': behaviour(2, '2.3', '`backend.extAuth` authorizes requests to the destination.'),
   'backend.extAuth/no-conditional': shape(2, '2.3', '`backend.extAuth` has no `conditional`.'),
   'backend.tcp/keepalive': behaviour(2, '2.3', '`tcp.keepalive` sets TCP keepalive on connections to the destination.'),
+  'backend.tcp/keepalive-defaults': behaviour(
+    2,
+    '2.3',
+    'Unset fields of `tcp.keepalive` have the defaults of the frontend: 9 `retries`, and 180s for `time` and `interval`.',
+  ),
   'backend.tcp/connectTimeout': behaviour(
     2,
     '2.3',
@@ -800,6 +807,7 @@ export const DOCUMENT_2 = {
     'Without other CA certificates those of the system verify the server.',
   ),
   'backend.tls/insecureSkipVerify-values': shape(2, '2.3', '`insecureSkipVerify` is `All` or `Hostname`.'),
+  'backend.tls/insecureSkipVerify-insecure': advice(2, '2.3', '`insecureSkipVerify` is insecure.'),
   'backend.tls/insecureSkipVerify-all': behaviour(2, '2.3', '`All` verifies nothing.'),
   'backend.tls/insecureSkipVerify-hostname': behaviour(
     2,

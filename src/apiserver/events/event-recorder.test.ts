@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
+import { conditionEvents } from '#store/events/condition-events.ts'
 import { ResourceTable } from '#store/resources/resource-table.ts'
 import { VirtualTime } from '#test/support/virtual-time.ts'
-import { conditionEvents } from './condition-events.ts'
 import { EventRecorder } from './event-recorder.ts'
 
 const KEY = { collection: 'proxybackends.gatewright.dev', namespace: 'a', name: 'shop' }
@@ -24,6 +24,7 @@ test.each([
   [condition('Accepted', 'False', 'Invalid'), ['Warning', 'Invalid']],
   [condition('Accepted', 'True', 'Accepted'), undefined],
   [condition('Accepted', 'True', 'PartiallyValid'), ['Warning', 'Invalid']],
+  [condition('Accepted', 'True', 'ListenersNotValid'), ['Warning', 'Invalid']],
   [condition('ResolvedRefs', 'False', 'BackendNotFound'), ['Warning', 'Invalid']],
   [condition('Attached', 'False', 'Pending'), ['Warning', 'NotAttached']],
   [condition('Attached', 'True', 'Attached'), undefined],

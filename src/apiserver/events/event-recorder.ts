@@ -1,15 +1,13 @@
-import { createHash } from 'node:crypto'
 import { clock } from '#base/clock.ts'
+import { conditionEvents, type EventDraft } from '#store/events/condition-events.ts'
+import { eventName, eventOf, repeatedEvent } from '#store/events/event-of.ts'
 import type { Resource, ResourceEvent, ResourceKey } from '#store/resources/resource.ts'
 import type { ResourceTable, ResourceWrite } from '#store/resources/resource-table.ts'
 import { timestamp } from '../verbs/prepare.ts'
-import { conditionEvents, type EventDraft } from './condition-events.ts'
 
 const EVENTS = 'events'
 const COMPONENT = 'gatewright'
-/** Objects without namespace have their events there. */
-const DEFAULT_NAMESPACE = 'default'
-/** As on the platform (decision A-19). */
+/** As on the platform. */
 const KEPT_MS = 60 * 60_000
 const SWEEP_EVERY_MS = 60_000
 /** A wave of statuses, as of a start with many invalid objects, must not fill the memory. */
@@ -65,7 +63,10 @@ export class EventRecorder {
       const key = keyOf(object, draft)
       const known = writes.get(key.name)?.object ?? this.#table.get(key)
       if (known === undefined && this.#table.list(EVENTS).length + writes.size >= MOST) continue
-      writes.set(key.name, { key, object: known === undefined ? eventOf(key, object, draft) : repeated(known) })
+      writes.set(key.name, {
+        key,
+        object: known === undefined ? firstEvent(object, draft) : repeatedEvent(known, timestamp()),
+      })
     }
     this.#table.commitInMemory([...writes.values()])
     this.#sweep ??= clock.after(SWEEP_EVERY_MS, () => this.#removeOld())
@@ -89,42 +90,13 @@ function isOwn({ reportingComponent }: Resource): boolean {
   return reportingComponent === COMPONENT
 }
 
-/** The same event of the same object has the same name. */
-function keyOf({ metadata: { uid, name, namespace = DEFAULT_NAMESPACE } }: Resource, draft: EventDraft): ResourceKey {
-  const digest = createHash('sha256').update(`${uid} ${draft.reason} ${draft.message}`).digest('hex').slice(0, 16)
-  return { collection: EVENTS, namespace, name: `${name.slice(0, 200)}.${digest}` }
+function keyOf(object: Resource, draft: EventDraft): ResourceKey {
+  return { collection: EVENTS, ...eventName(object, draft) }
 }
 
-function eventOf({ namespace, name }: ResourceKey, object: Resource, { type, reason, message }: EventDraft): Resource {
-  const { metadata, apiVersion, kind } = object
+function firstEvent(object: Resource, draft: EventDraft): Resource {
   const now = timestamp()
-  return {
-    apiVersion: 'v1',
-    kind: 'Event',
-    metadata: { name, namespace, uid: globalThis.crypto.randomUUID(), resourceVersion: '', creationTimestamp: now },
-    involvedObject: {
-      apiVersion,
-      kind,
-      ...(metadata.namespace === undefined ? {} : { namespace: metadata.namespace }),
-      name: metadata.name,
-      uid: metadata.uid,
-      resourceVersion: metadata.resourceVersion,
-    },
-    type,
-    reason,
-    message: message.slice(0, MAX_MESSAGE),
-    source: { component: COMPONENT },
-    reportingComponent: COMPONENT,
-    reportingInstance: '',
-    firstTimestamp: now,
-    lastTimestamp: now,
-    count: 1,
-  }
-}
-
-/** Length limit of the message of an Event (Kubernetes API). */
-const MAX_MESSAGE = 1024
-
-function repeated(event: Resource): Resource {
-  return { ...event, lastTimestamp: timestamp(), count: Number(event.count) + 1 }
+  const event = eventOf(object, draft, { component: COMPONENT, now })
+  const uid = globalThis.crypto.randomUUID()
+  return { ...event, metadata: { ...event.metadata, uid, resourceVersion: '', creationTimestamp: now } }
 }

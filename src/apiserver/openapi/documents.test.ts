@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest'
 import { parseJson } from '#base/parse-json.ts'
-import { builtInKinds } from '../kinds/built-in-kinds.ts'
 import { KindRegistry } from '../kinds/registry.ts'
 import { reviewKinds } from '../kinds/review-kinds.ts'
+import { builtInKinds } from '../platform-rules/built-in-kinds.ts'
 import { ApiDocuments } from './documents.ts'
 
 function documents() {

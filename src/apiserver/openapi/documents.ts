@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto'
 import { compareText } from '#base/compare-text.ts'
-import type { ApiDocument } from '../http/api-context.ts'
 import { readAccept } from '../http/media-type.ts'
 import type { KindRegistry } from '../kinds/registry.ts'
+import type { ApiDocument } from '../serve/api-context.ts'
 import { rootOf } from './definition-names.ts'
 import {
   aggregatedDiscovery,

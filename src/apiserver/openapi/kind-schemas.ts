@@ -1,7 +1,7 @@
 import type { StructuralSchema } from '#api/definitions/structural-schema.ts'
+import { type MergeKeys, mergeKeysOf } from '#patch/merge-keys.ts'
 import { groupVersion } from '../kinds/collection.ts'
 import type { ServedKind } from '../kinds/served-kind.ts'
-import { type MergeKeys, mergeKeysOf } from '../patch/merge-keys.ts'
 import { definitionName, META } from './definition-names.ts'
 import { type Reference, typeMembers } from './meta-schemas.ts'
 

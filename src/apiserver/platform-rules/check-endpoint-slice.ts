@@ -1,4 +1,4 @@
-import { parseIpAddress } from '#base/ip-address.ts'
+import { isLinkLocal, parseIpAddress } from '#base/ip-address.ts'
 import type { Resource } from '#store/resources/resource.ts'
 import { duplicateField, invalidField } from '../kinds/field-errors.ts'
 import type { Cause, WrittenObject } from '../kinds/served-kind.ts'
@@ -49,7 +49,8 @@ function addressProblem(address: string, addressType: string): string | undefine
   if (addressType === 'FQDN') return formProblem(address, SUBDOMAIN_NAME)
   const isAddress = parseIpAddress(address) !== undefined
   const isOfType = isAddress && address.includes(':') === (addressType === 'IPv6')
-  if (isOfType) return undefined
+  if (isOfType)
+    return isLinkLocal(address) ? 'may not be in the link-local range (169.254.0.0/16, fe80::/10)' : undefined
   return isAddress
     ? `must be an ${addressType} address`
     : 'must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)'

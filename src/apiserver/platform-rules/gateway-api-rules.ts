@@ -1,4 +1,4 @@
-import type { ValidationRule } from '../custom-resources/json-schema.ts'
+import type { ValidationRule } from '../schemas/json-schema.ts'
 
 /** What a CustomResourceDefinition of the Gateway API says of a field besides its type. */
 export interface Amendment {
@@ -92,19 +92,6 @@ function headerValues(list: string): readonly Amendment[] {
 }
 
 function httpFilters(list: string): readonly Amendment[] {
-  const path = (field: string): Amendment => ({
-    at: `${list}[].${field}.path`,
-    rules: [
-      ['ReplaceFullPath', 'replaceFullPath'],
-      ['ReplacePrefixMatch', 'replacePrefixMatch'],
-    ].flatMap(([type, member]) => [
-      rule(
-        `self.type != '${type}' || has(self.${member})`,
-        `${member} must be specified when type is set to '${type}'`,
-      ),
-      rule(`!has(self.${member}) || self.type == '${type}'`, `type must be '${type}' when ${member} is set`),
-    ]),
-  })
   return [
     {
       at: list,
@@ -118,8 +105,6 @@ function httpFilters(list: string): readonly Amendment[] {
     },
     { at: `${list}[].type`, enum: HTTP_FILTERS },
     { at: `${list}[].requestRedirect.statusCode`, enum: [301, 302, 303, 307, 308] },
-    path('requestRedirect'),
-    path('urlRewrite'),
     { at: `${list}[].cors.allowMethods[]`, enum: HTTP_METHODS },
     ...['allowOrigins', 'allowMethods', 'allowHeaders'].map(
       (name): Amendment => ({
@@ -191,19 +176,6 @@ const GRPC_ROUTE: readonly Amendment[] = [
     { at: `${list}[].type`, enum: GRPC_FILTERS },
     ...headerValues(list),
   ]),
-  {
-    at: 'spec.rules[].matches[].method',
-    rules: [
-      rule(
-        "has(self.type) && self.type != 'Exact' || !has(self.service) || self.service.matches(r'^(?i)\\.?[a-z_][a-z_0-9]*(\\.[a-z_][a-z_0-9]*)*$')",
-        'service must only contain valid characters (matching ^(?i)\\.?[a-z_][a-z_0-9]*(\\.[a-z_][a-z_0-9]*)*$)',
-      ),
-      rule(
-        "has(self.type) && self.type != 'Exact' || !has(self.method) || self.method.matches(r'^[A-Za-z_][A-Za-z_0-9]*$')",
-        'method must only contain valid characters (matching ^[A-Za-z_][A-Za-z_0-9]*$)',
-      ),
-    ],
-  },
   SESSION,
 ]
 
@@ -242,6 +214,8 @@ const LISTENERS: readonly Amendment[] = [
   },
 ]
 
+const HOSTNAME = '^(\\*\\.)?[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$'
+
 function uniqueAddresses(type: string): ValidationRule {
   return rule(
     `self.all(a1, !(a1.type == '${type}' && has(a1.value)) || self.exists_one(a2, a2.type == a1.type && has(a2.value) && a2.value == a1.value))`,
@@ -268,11 +242,11 @@ export const GATEWAY_API_RULES: Readonly<Record<string, readonly Amendment[]>> =
     ...LISTENERS,
     { at: 'spec.addresses', rules: ['IPAddress', 'Hostname'].map(uniqueAddresses) },
     {
-      at: 'spec.tls.frontend.perPort',
+      at: 'spec.addresses[]',
       rules: [
         rule(
-          'self.all(t1, self.exists_one(t2, t1.port == t2.port))',
-          'Port for TLS configuration must be unique within the Gateway',
+          `self.type != 'Hostname' || !has(self.value) || self.value.matches(r'${HOSTNAME}')`,
+          `Hostname value must be empty or contain only valid characters (matching ${HOSTNAME})`,
         ),
       ],
     },
@@ -290,19 +264,6 @@ export const GATEWAY_API_RULES: Readonly<Record<string, readonly Amendment[]>> =
         rule(
           `self.all(p1, self.exists_one(p2, ${SAME_TARGET} && ${SECTION('p1')} == ${SECTION('p2')}))`,
           'sectionName must be unique when targetRefs includes 2 or more references to the same target',
-        ),
-      ],
-    },
-    {
-      at: 'spec.validation.subjectAltNames[]',
-      rules: [
-        rule(
-          "self.type == 'Hostname' || !has(self.hostname)",
-          'SubjectAltName element must not contain Hostname, if Type is not set to Hostname',
-        ),
-        rule(
-          "self.type == 'URI' || !has(self.uri)",
-          'SubjectAltName element must not contain URI, if Type is not set to URI',
         ),
       ],
     },

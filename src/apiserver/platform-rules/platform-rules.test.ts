@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest'
 import { findKind } from '#api/kinds.ts'
 import { validate } from '#schema/index.ts'
-import { builtInKinds } from '../kinds/built-in-kinds.ts'
 import type { Admitted } from '../kinds/served-kind.ts'
+import { builtInKinds } from './built-in-kinds.ts'
 
 const KINDS = builtInKinds()
 
@@ -206,6 +206,13 @@ const slice = (addressType: string, address: string, more: object = {}) => ({
 test.each<[name: string, object: object, expected: readonly string[]]>([
   ['IPv4', slice('IPv4', '127.0.0.1'), []],
   ['IPv6', slice('IPv6', '2001:db8::1'), []],
+  [
+    'link-local address',
+    slice('IPv6', 'fe80::1'),
+    [
+      'endpoints[0].addresses[0]: Invalid value: "fe80::1": may not be in the link-local range (169.254.0.0/16, fe80::/10)',
+    ],
+  ],
   ['name', slice('FQDN', 'a.example.com'), []],
   ['IPv6 in IPv4', slice('IPv4', '::1'), ['endpoints[0].addresses[0]: Invalid value: "::1": must be an IPv4 address']],
   [

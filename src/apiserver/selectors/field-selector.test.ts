@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { ApiError } from '../http/api-error.ts'
-import { builtInKinds } from '../kinds/built-in-kinds.ts'
+import { builtInKinds } from '../platform-rules/built-in-kinds.ts'
 import { fieldMatch } from './field-selector.ts'
 
 const metadata = { name: 'keys', namespace: 'a', uid: '', resourceVersion: '1', creationTimestamp: '' }

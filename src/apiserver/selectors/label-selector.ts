@@ -1,4 +1,4 @@
-import { type LabelSelector, selectorFault } from '#control/label-selector.ts'
+import { type LabelSelector, selectorFault } from '#control/context/label-selector.ts'
 import { ApiError } from '../http/api-error.ts'
 
 /** Each is compared with each object of a list. */

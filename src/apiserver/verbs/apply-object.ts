@@ -1,6 +1,6 @@
+import { applyConfiguration } from '../apply/apply.ts'
 import { ApiError, conflict, invalid, notFound } from '../http/api-error.ts'
 import { groupVersion } from '../kinds/collection.ts'
-import { applyConfiguration } from '../patch/apply.ts'
 import { createObject } from './create.ts'
 import { type Part, subresourceOf, timestamp } from './prepare.ts'
 import { queryFlag } from './query-flag.ts'

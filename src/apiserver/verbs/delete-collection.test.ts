@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { type Journal, ResourceTable } from '#store/resources/resource-table.ts'
-import { builtInKinds } from '../kinds/built-in-kinds.ts'
 import { KindRegistry } from '../kinds/registry.ts'
+import { builtInKinds } from '../platform-rules/built-in-kinds.ts'
 import { REMOVED_AT_ONCE } from './delete.ts'
 import { removeAll } from './delete-collection.ts'
 import type { ResourceRequest } from './resource-request.ts'

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { configMap } from '#store/database/testing.ts'
 import { ResourceTable } from '#store/resources/resource-table.ts'
-import { builtInKinds } from '../kinds/built-in-kinds.ts'
+import { builtInKinds } from '../platform-rules/built-in-kinds.ts'
 import type { ResourceRequest } from './resource-request.ts'
 import { Watches } from './watch.ts'
 

@@ -145,3 +145,59 @@ test('rows of several stages are in the order of the stages', () => {
   stages.update()
   expect(output.rows('k')).toEqual(numbers)
 })
+
+/** Nodes that throw while the text at their key is `bad`. */
+function throwing() {
+  const names = new Table<string>('names')
+  const texts = new Table<string>('texts')
+  const found = new Table<string>('found')
+  const told: string[] = []
+  const stages = new Stages(({ stage, key, rows, error }) => told.push(`${stage} ${key} ${rows}: ${error}`))
+  stages.add({
+    name: 'found',
+    each: [names],
+    writes: [found],
+    run([name], work, key) {
+      work.write(found, `${key}-early`, name!)
+      const [text] = work.read(texts, name!)
+      if (text === 'bad') throw new RangeError(`${key} is bad`)
+      work.write(found, key, `${text}`)
+    },
+  })
+  const settle = () => {
+    stages.update()
+    return told.splice(0)
+  }
+  return { names, texts, found, stages, settle }
+}
+
+test('a node that throws keeps the rows of its run before, and other nodes run', () => {
+  const { names, texts, found, stages, settle } = throwing()
+  names.put('a', 'w', ['one'])
+  texts.put('one', 'w', ['1'])
+  expect([settle(), stages.faults]).toEqual([[], []])
+  names.put('a', 'w', ['two'])
+  names.put('b', 'w', ['one'])
+  texts.put('two', 'w', ['bad'])
+  expect(settle()).toEqual(['found a two: RangeError: a is bad'])
+  expect(stages.faults).toMatchObject([{ stage: 'found', key: 'a', rows: ['two'] }])
+  expect([found.rows('a'), found.rows('a-early'), found.rows('b')]).toEqual([['1'], ['one'], ['1']])
+  texts.put('one', 'w', ['other'])
+  expect([settle(), found.rows('a'), found.rows('b')]).toEqual([[], ['1'], ['other']])
+})
+
+test('a node that threw runs again when what it read changes, and ends with its rows', () => {
+  const { names, texts, found, stages, settle } = throwing()
+  names.put('a', 'w', ['one'])
+  texts.put('one', 'w', ['bad'])
+  expect(settle()).toHaveLength(1)
+  expect(found.keys()).toEqual([])
+  texts.put('one', 'w', ['good'])
+  expect([settle(), stages.faults, found.rows('a')]).toEqual([[], [], ['good']])
+  texts.put('one', 'w', ['bad'])
+  expect(settle()).toHaveLength(1)
+  names.put('a', 'w', [])
+  expect([settle(), stages.faults, found.keys()]).toEqual([[], [], []])
+  texts.put('one', 'w', ['other'])
+  expect(settle()).toEqual([])
+})

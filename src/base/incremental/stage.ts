@@ -20,12 +20,33 @@ export interface StageDefinition<Row> {
   run(rows: readonly Row[], work: Work, key: string): void
 }
 
+/** A run of a node that threw. */
+export interface NodeFault {
+  readonly stage: string
+  readonly key: string
+  /** The rows of the key in the tables of `each`. */
+  readonly rows: readonly unknown[]
+  readonly error: unknown
+}
+
 /**
  * Stages that derive tables from tables, in order. A change runs only the nodes again whose inputs changed. Inputs are recorded as a node
- * reads them, not listed by hand. A stage can read only tables of earlier stages, so one pass is enough.
+ * reads them, not listed by hand. A stage can read only tables of earlier stages, so one pass is enough. A node that throws keeps the rows of
+ * its run before, and does not affect other nodes.
  */
 export class Stages {
   readonly #stages: Stage<never>[] = []
+  readonly #onFault: (fault: NodeFault) => void
+
+  /** @param onFault called for each run that throws; by default, the error is thrown again */
+  constructor(onFault: (fault: NodeFault) => void = throwAgain) {
+    this.#onFault = onFault
+  }
+
+  /** The faults of the nodes whose last run threw, in the order of the stages. */
+  get faults(): readonly NodeFault[] {
+    return this.#stages.flatMap(({ faults }) => [...faults.values()])
+  }
 
   /** Number of nodes that have run and of rows that they have read: a measure of work that does not depend on the machine. */
   get work(): number {
@@ -33,7 +54,7 @@ export class Stages {
   }
 
   add<Row>(definition: StageDefinition<Row>): void {
-    const stage = new Stage(definition, this.#stages.length + 1)
+    const stage = new Stage(definition, this.#stages.length + 1, this.#onFault)
     this.#stages.push(stage as unknown as Stage<never>)
   }
 
@@ -43,16 +64,24 @@ export class Stages {
   }
 }
 
+function throwAgain({ error }: NodeFault): never {
+  throw error
+}
+
 class Stage<Row> {
   readonly position: number
+  /** By key. */
+  readonly faults = new Map<string, NodeFault>()
   readonly #definition: StageDefinition<Row>
   readonly #nodes = new Map<string, Node>()
   readonly #touched = new Set<string>()
   readonly #work: NodeWork
+  readonly #onFault: (fault: NodeFault) => void
 
-  constructor(definition: StageDefinition<Row>, position: number) {
+  constructor(definition: StageDefinition<Row>, position: number, onFault: (fault: NodeFault) => void) {
     this.#definition = definition
     this.position = position
+    this.#onFault = onFault
     this.#work = new NodeWork(definition, position)
     for (const table of definition.each) {
       for (const key of table.keys()) this.touch(key)
@@ -78,18 +107,31 @@ class Stage<Row> {
   #updateNode(key: string): void {
     const source = this.#definition.each.find((table) => !table.isEmpty(key))
     const known = this.#nodes.get(key)
+    this.faults.delete(key)
     if (source === undefined) {
       known?.end()
       this.#nodes.delete(key)
       return
     }
     const node = known ?? new Node(this, key)
-    const rows = source.rows(key)
-    this.#work.begin(node, rows.length)
-    this.#definition.run(rows, this.#work, key)
-    this.#work.end()
+    const fault = this.#run(node, source.rows(key))
     if (node.isIdle) this.#nodes.delete(key)
     else if (known === undefined) this.#nodes.set(key, node)
+    if (fault === undefined) return
+    this.faults.set(key, fault)
+    this.#onFault(fault)
+  }
+
+  #run(node: Node, rows: readonly Row[]): NodeFault | undefined {
+    this.#work.begin(node, rows.length)
+    try {
+      this.#definition.run(rows, this.#work, node.key)
+    } catch (error) {
+      this.#work.fail()
+      return { stage: this.#definition.name, key: node.key, rows, error }
+    }
+    this.#work.end()
+    return undefined
   }
 }
 
@@ -111,22 +153,20 @@ class NodeWork implements Work {
   }
 
   begin(node: Node, rows: number): void {
-    // Left over from a run that threw.
     for (const [, rows] of this.#written) rows.clear()
-    for (const cell of this.#read.splice(0)) cell.removeReader(this.#node!)
     node.forget()
     this.#node = node
     this.done += 1 + rows
   }
 
   read<R>(table: Source<R>, key: string): readonly R[] {
-    const { rows } = this.#follow(table, key)
+    const { rows } = this.#cellOf(table, key)
     this.done += rows.length
     return rows
   }
 
   count(table: Source<unknown>, key: string): number {
-    return this.#follow(table, key).count
+    return this.#cellOf(table, key).count
   }
 
   write<R>(table: Sink<R>, key: string, row: R): void {
@@ -138,7 +178,12 @@ class NodeWork implements Work {
 
   end(): void {
     this.#node!.publish(this.#written)
-    this.#node!.follow(this.#read.length === 0 ? NONE : this.#read.splice(0))
+    this.#follow()
+  }
+
+  /** The rows of the run before stay. What the node has read decides whether it throws, so a change of that runs it again. */
+  fail(): void {
+    this.#follow()
   }
 
   checkOrder({ name, writtenAt }: { readonly name: string; readonly writtenAt: number }): void {
@@ -146,7 +191,11 @@ class NodeWork implements Work {
     throw new Error(`stage ${this.#stage} must not read ${name}, which is written later`)
   }
 
-  #follow<R>(table: Source<R>, key: string): ReadCell<R> {
+  #follow(): void {
+    this.#node!.follow(this.#read.length === 0 ? NONE : this.#read.splice(0))
+  }
+
+  #cellOf<R>(table: Source<R>, key: string): ReadCell<R> {
     this.checkOrder(table)
     const cell = table.cellOf(key)
     if (cell.addReader(this.#node!)) this.#read.push(cell)

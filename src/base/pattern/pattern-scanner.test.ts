@@ -202,23 +202,6 @@ test.each<[pattern: string, pieces: string[], settled: number[], matches: string
   expect(described([...found, ...scanner.takeMatches()])).toBe(matches)
 })
 
-test('searches do not agree while one of them holds a match', () => {
-  const subject = automaton('BEGIN.*END|x+')
-  const scanners = ['1x3', '123'].map((end) => {
-    const scanner = new PatternScanner(subject, { limit: 8 })
-    scanner.push(`BEGIN-----${end}45`)
-    scanner.takeMatches()
-    return scanner
-  })
-  const [one, other] = scanners as [PatternScanner, PatternScanner]
-  expect([one.settled, other.settled]).toEqual([7, 7])
-  expect([one.agreesWith(other, 0), other.agreesWith(one, 0), other.agreesWith(other.fork(), 0)]).toEqual([
-    false,
-    false,
-    true,
-  ])
-})
-
 test('text that is let go ends before no combining mark, and within no surrogate pair', () => {
   const bounded = automaton('.{300}x')
   for (const [character, limit, held] of [

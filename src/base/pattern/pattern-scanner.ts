@@ -101,51 +101,6 @@ export class PatternScanner implements TextScanner {
       .map((match) => ({ ...match, end: Math.min(match.end, settled) }))
   }
 
-  fork(): PatternScanner {
-    const fork = new PatternScanner(this.#automaton, this.#options)
-    fork.settled = this.settled
-    fork.overran = this.overran
-    fork.#text = this.#text
-    fork.#base = this.#base
-    fork.#at = this.#at
-    fork.#state = this.#state
-    fork.#starts.push(...this.#starts)
-    fork.#matchStart = this.#matchStart
-    fork.#matchEnd = this.#matchEnd
-    fork.#reportedStart = this.#reportedStart
-    fork.#reportedEnd = this.#reportedEnd
-    fork.#watched = this.#watched
-    fork.#found = [...this.#found]
-    fork.#finished = this.#finished
-    fork.#checkpoint = fork.#deadEnds.after(this.#at)
-    return fork
-  }
-
-  agreesWith(other: TextScanner, shift: number): boolean {
-    if (!(other instanceof PatternScanner)) return false
-    return (
-      this.#state === other.#state &&
-      this.#watched === other.#watched &&
-      this.#found.length === 0 &&
-      other.#found.length === 0 &&
-      this.overran === other.overran &&
-      this.settled === other.settled + shift &&
-      this.#at === other.#at + shift &&
-      agree(this.#matchStart, other.#matchStart, shift) &&
-      (this.#matchStart < 0 || this.#matchEnd === other.#matchEnd + shift) &&
-      agree(this.#reportedStart, other.#reportedStart, shift) &&
-      (this.#reportedStart < 0 || this.#reportedEnd === other.#reportedEnd + shift) &&
-      this.#startsAgree(other.#starts, shift)
-    )
-  }
-
-  #startsAgree(others: readonly number[], shift: number): boolean {
-    for (let group = 0; group < this.#state.groupCount; group++) {
-      if (this.#starts[group] !== others[group]! + shift) return false
-    }
-    return true
-  }
-
   /** Searches a whole text, and yields whenever enough work is done. Instead of `push` and `finish`. */
   *search(text: string): Steps<readonly ScannedMatch[]> {
     this.#text = text
@@ -391,11 +346,6 @@ export class PatternScanner implements TextScanner {
     if (this.#finished && automaton.endStep(state).match >= 0) this.overran = true
     this.#watched = state.pcs.length > 0 ? state : undefined
   }
-}
-
-/** Positions in two texts; -1: none. */
-function agree(one: number, other: number, shift: number): boolean {
-  return one < 0 ? other < 0 : other >= 0 && one === other + shift
 }
 
 function isWordUnit(unit: number): boolean {

@@ -25,13 +25,6 @@ export interface TextScanner {
   takeMatches(): readonly ScannedMatch[]
   /** A match begins in text that was settled before the match was certain, because no more text may be held. */
   readonly overran: boolean
-  /** A scanner at the same position, which then goes on by itself. */
-  fork(): TextScanner
-  /**
-   * Whether this scanner finds the same from here on as another one of its rule, in a text that is longer by `shift` units at the beginning. False
-   * does not mean that it finds something else.
-   */
-  agreesWith(other: TextScanner, shift: number): boolean
 }
 
 /** A search through a whole text, in steps: each takes a few milliseconds at most, then it yields. */

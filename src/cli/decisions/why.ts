@@ -3,7 +3,7 @@ import { parseJson } from '#base/parse-json.ts'
 import { askAdmin, tellUnanswered } from '../ask-admin.ts'
 import { oneOf } from '../environment.ts'
 import { EXIT, type ExitCode } from '../exit-code.ts'
-import { complain, print, printStyled } from '../output.ts'
+import { complain, printJson, printStyled } from '../output.ts'
 import { formatRecord } from './format-record.ts'
 
 export interface WhyFlags {
@@ -23,7 +23,7 @@ export async function why(id: string, { admin, output }: WhyFlags): Promise<Exit
     tellUnanswered(answer, 'the records')
     return EXIT.findings
   }
-  if (isJson) print(JSON.stringify(record, undefined, 2))
+  if (isJson) printJson(record)
   else for (const line of formatRecord(record)) printStyled(line)
   return EXIT.ok
 }

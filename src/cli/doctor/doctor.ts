@@ -1,6 +1,6 @@
 import { EXIT, type ExitCode } from '../exit-code.ts'
 import { outputIn, secretIn } from '../option-values.ts'
-import { complain, print } from '../output.ts'
+import { complain, print, printJson } from '../output.ts'
 import { UsageError } from '../usage-error.ts'
 import { discover, probe } from './discover.ts'
 import { examineToken } from './examine-token.ts'
@@ -32,7 +32,7 @@ export async function doctor(address: string, flags: DoctorFlags): Promise<ExitC
   }
   const report = new Report()
   await walk(report, url, secretIn('--token', flags.token), wishOf(flags, invite))
-  if (isJson) print(JSON.stringify({ url: url.href, ok: !report.failed, steps: report.steps }, undefined, 2))
+  if (isJson) printJson({ url: url.href, ok: !report.failed, steps: report.steps })
   else for (const line of reportLines(report)) print(line)
   return report.failed ? EXIT.findings : EXIT.ok
 }

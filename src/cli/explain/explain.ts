@@ -9,9 +9,12 @@ import { explainRequest } from '#engine/explain/explain.ts'
 import { explainRelay } from '#engine/explain/explain-relay.ts'
 import { LivePlan } from '#engine/plan/live-plan.ts'
 import type { LiveSocket } from '#engine/route/live-listener.ts'
-import { type BodyReader, Exchange } from '#exchange/exchange.ts'
+import type { RequestBodyAccess } from '#exchange/bodies.ts'
+import { Exchange } from '#exchange/exchange.ts'
+import { LARGE_BODY, largeBody, wholeBody } from '#exchange/known-body.ts'
 import { NO_BODIES } from '#exchange/no-bodies.ts'
 import { reject } from '#exchange/outcome.ts'
+import { refuseLargeBody } from '#exchange/refuse-large-body.ts'
 import { gatewayAddresses } from '#instance/address-pool.ts'
 import { BodyClaim, BodyMemory } from '#net/body/body-memory.ts'
 import { collectBody } from '#net/body/collect-body.ts'
@@ -22,7 +25,7 @@ import { isGrpcRequest } from '#net/http/request-rules.ts'
 import { parseHeadText } from '#net/http1/parse-head-text.ts'
 import type { BodySource } from '#net/stream.ts'
 import { wholePlan } from '#plan/delta.ts'
-import { decodeRequestBody } from '#proxy/decode-request-body.ts'
+import { contentOf, decodeRequestBody } from '#proxy/decode-request-body.ts'
 import type { CheckedObjects } from '#store/store.ts'
 import { oneOf } from '../environment.ts'
 import { EXIT, type ExitCode } from '../exit-code.ts'
@@ -32,7 +35,8 @@ import { type ListenFlags, listenAddresses } from '../listen-addresses.ts'
 import { loadPlan } from '../load-plan.ts'
 import type { PathFlags } from '../object-paths.ts'
 import { type ApiFlags, readObjects } from '../object-source.ts'
-import { complain, print } from '../output.ts'
+import { operatorSockets } from '../operator-addresses.ts'
+import { complain, printJson, printText } from '../output.ts'
 import { sessionKeys } from '../session-keys.ts'
 import { UsageError } from '../usage-error.ts'
 import { describeConnection } from './describe-connection.ts'
@@ -67,7 +71,8 @@ export async function explain(request: readonly string[], flags: ExplainFlags): 
   const found = await explainWith(store, read, flags)
   const secrets = flags.showSecrets ? undefined : new KnownSecrets(store.list().flatMap(secretsOfObject))
   const shown = secrets === undefined ? found : hideTexts(found, (text) => secrets.hide(text))
-  print(format === 'json' ? JSON.stringify(shown, undefined, 2) : formatExplanation(shown))
+  if (format === 'json') printJson(shown)
+  else printText(formatExplanation(shown))
   return REFUSED.includes(shown.outcome.kind) ? EXIT.findings : EXIT.ok
 }
 
@@ -77,9 +82,11 @@ async function explainWith(
   flags: ExplainFlags,
 ): Promise<DescribedExplanation> {
   const { items, findings, state } = loadPlan(store, {
-    address: gatewayAddresses(listenAddresses(flags)),
+    addresses: gatewayAddresses(listenAddresses(flags)),
     sessionKeys: sessionKeys(process.env),
     forwardTo: forwardNetworks(flags),
+    allowsExternalNames: flags.allowExternalName ?? false,
+    servers: operatorSockets(process.env, flags.bind),
     // `plan` exists when a request is explained.
     listening: () => plan.sockets.values(),
     ...(flags.call === true && { fetchKeySet: (id, keySets) => void calls.fetchKeySet(id, keySets) }),
@@ -246,7 +253,7 @@ function buildExchange(head: Head, body: Uint8Array | undefined, url: URL, socke
   })
   if (isGrpcRequest(head)) exchange.version = '2'
   exchange.startMonotonicMs = clock.monotonic()
-  exchange.bodies = readerOf(exchange, body)
+  exchange.bodies = { ...NO_BODIES, request: requestBody(exchange, body) }
   exchange.scheme = url.protocol === 'https:' ? 'https' : 'http'
   exchange.originalMethod = head.method
   exchange.originalAuthority = head.authority
@@ -254,26 +261,31 @@ function buildExchange(head: Head, body: Uint8Array | undefined, url: URL, socke
   return exchange
 }
 
-/** The request body has arrived; there is never a response body. */
-function readerOf(exchange: Exchange, body: Uint8Array = new Uint8Array(0)): BodyReader {
+/** The request body has arrived. */
+function requestBody(exchange: Exchange, body: Uint8Array = new Uint8Array(0)): RequestBodyAccess {
   let whole = body
+  let limit = 0
   const change = (bytes: Uint8Array) => {
     exchange.newRequestBody = undefined
-    exchange.requestBody = bytes
+    exchange.requestBody = wholeBody(bytes)
     whole = bytes
   }
   return {
-    ...NO_BODIES,
-    async readRequestBody(_, maxBytes, use) {
-      const known = exchange.requestBody ?? whole
-      const isLarge = known.length > maxBytes
-      exchange.requestBody = isLarge ? null : known
-      if (isLarge && use === 'prefix') exchange.requestBodyPrefix = known.subarray(0, maxBytes)
+    ...NO_BODIES.request,
+    async read(maxBytes, use) {
+      limit = maxBytes
+      const known = exchange.requestBody.whole ?? whole
+      const large = use === 'prefix' ? largeBody(known.subarray(0, maxBytes)) : LARGE_BODY
+      exchange.requestBody = known.length > maxBytes ? large : wholeBody(known)
       return undefined
     },
-    decodeRequestBody,
-    outgoing: () => new FixedBody(exchange.newRequestBody ?? exchange.requestBody ?? whole),
-    replace(_, changed) {
+    decode: (maxBytes) => decodeRequestBody(exchange, maxBytes),
+    async content() {
+      const known = exchange.newRequestBody ?? exchange.requestBody.whole
+      return known === undefined ? refuseLargeBody('body-too-large', limit) : contentOf(exchange, known, limit)
+    },
+    outgoing: () => new FixedBody(exchange.newRequestBody ?? exchange.requestBody.whole ?? whole),
+    replace(changed) {
       if (changed instanceof Uint8Array) return void change(changed)
       return readWhole(changed).then((bytes) => void change(bytes))
     },

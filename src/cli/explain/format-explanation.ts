@@ -1,4 +1,5 @@
 import { REDACTED } from '#base/credential-names.ts'
+import { escapeInvisible } from '#base/visible-text.ts'
 import type {
   DescribedCallout,
   DescribedExplanation,
@@ -79,7 +80,9 @@ function formatSteps(steps: readonly DescribedStep[] | undefined): string[] {
   return [...lines, '']
 }
 
-function answerText({ policy, backend, sent, verdict, durationMs, detail }: DescribedCallout): string {
+/** The backend may have said the detail. */
+function answerText({ policy, backend, sent, verdict, durationMs, detail: given }: DescribedCallout): string {
+  const detail = given && escapeInvisible(given)
   if (sent && verdict === undefined)
     return `${policy} asked ${backend}, which had not finished at the end of the explanation`
   if (verdict === undefined) {

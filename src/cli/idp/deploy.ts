@@ -1,12 +1,12 @@
 import { randomBytes } from 'node:crypto'
 import { clock, pause } from '#base/clock.ts'
 import { hostPort } from '#base/host-port.ts'
+import type { ApiClient } from '#cluster/api-client.ts'
+import { ApiUnreadable } from '#cluster/api-unreadable.ts'
+import { connect } from '#cluster/connect.ts'
+import { membersOf, textOf } from '#cluster/kubeconfig.ts'
 import { deploymentPath, LABEL, manifest, namespacePath, PORT, secretPath, servicePath } from '#idp/deploy/manifest.ts'
 import { loadBalancerAddress, rolloutState } from '#idp/deploy/rollout.ts'
-import type { ApiClient } from '../cluster/api-client.ts'
-import { ApiUnreadable } from '../cluster/api-unreadable.ts'
-import { connect } from '../cluster/connect.ts'
-import { membersOf, textOf } from '../cluster/kubeconfig.ts'
 import { EXIT, type ExitCode } from '../exit-code.ts'
 import { complain, print } from '../output.ts'
 import { UsageError } from '../usage-error.ts'
@@ -113,7 +113,7 @@ class Patience {
 }
 
 function late(what: string, why: string, advice: string): ExitCode {
-  complain(`${what} takes longer than --timeout: ${why}\n  ${advice}`)
+  complain(`${what} takes longer than --timeout: ${why}`, `  ${advice}`)
   return EXIT.findings
 }
 

@@ -56,7 +56,7 @@ export async function serveProvider(flags: ServeFlags): Promise<ExitCode> {
 
 function reportBug(error: unknown): void {
   if (error instanceof ProviderStateUnusable) complain(error.message)
-  else complain(`internal error: ${(error as Error).stack ?? error}`)
+  else complain('internal error', ...`${(error as Error).stack ?? error}`.split('\n'))
 }
 
 /** The address is not one of this machine, or the port needs privileges. */

@@ -10,7 +10,7 @@ import type { Outcome, Report } from '#idp/setup/setup-context.ts'
 import { STEPS, type Step, StepFailure } from '#idp/setup/step-failure.ts'
 import { EXIT, type ExitCode } from '../exit-code.ts'
 import { outputIn, secretIn } from '../option-values.ts'
-import { complain, print } from '../output.ts'
+import { complain, print, printJson } from '../output.ts'
 import { UsageError } from '../usage-error.ts'
 
 export interface SetupFlags {
@@ -58,13 +58,13 @@ export async function setupProvider(flags: SetupFlags, environment: NodeJS.Proce
   try {
     const result = await setUp(options, send, report)
     if (isDry) {
-      if (isJson) print(JSON.stringify({ ok: true, steps, calls }, undefined, 2))
+      if (isJson) printJson({ ok: true, steps, calls })
       return EXIT.ok
     }
     const objects = readyObjects(result, target, options.url)
     const problem = flags.write === undefined ? undefined : problemOfWriting(flags.write, objects)
     const written = problem === undefined ? flags.write : undefined
-    if (isJson) print(JSON.stringify({ ok: problem === undefined, steps, ...values(result), objects }, undefined, 2))
+    if (isJson) printJson({ ok: problem === undefined, steps, ...values(result), objects })
     else for (const line of resultLines(result, objects, written)) print(line)
     // What was printed is not printed again: passwords that were generated must not be lost.
     if (problem !== undefined) throw new UsageError(problem)
@@ -76,10 +76,10 @@ export async function setupProvider(flags: SetupFlags, environment: NodeJS.Proce
     const created = error.createdUsers.filter(({ isPasswordGenerated }) => isPasswordGenerated)
     report(step, 'failed', answer)
     const failure = { step, asked, answer, advice }
-    if (isJson) print(JSON.stringify({ ok: false, steps, users: created.map(userValues), failure }, undefined, 2))
+    if (isJson) printJson({ ok: false, steps, users: created.map(userValues), failure })
     else {
       for (const user of created) print(userLine(user))
-      complain(`step ${step}, ${asked}: ${answer}\n  ${advice}`)
+      complain(`step ${step}, ${asked}: ${answer}`, `  ${advice}`)
     }
     return EXIT.findings
   }

@@ -1,3 +1,4 @@
+import { resolve } from 'node:path'
 import { KnownSecrets } from '#base/known-secrets.ts'
 import { readProcessSettings } from '#control/gateways/read-process-settings.ts'
 import { secretsOfObject } from '#control/secret-values.ts'
@@ -10,6 +11,7 @@ import { type ListenFlags, listenAddresses } from '../listen-addresses.ts'
 import { loadPlan } from '../load-plan.ts'
 import type { PathFlags } from '../object-paths.ts'
 import { type ApiFlags, readObjects } from '../object-source.ts'
+import { operatorSockets } from '../operator-addresses.ts'
 import { print } from '../output.ts'
 import { priceFile } from '../price-file.ts'
 import { UsageError } from '../usage-error.ts'
@@ -21,6 +23,7 @@ import { FORMATS, type Format, report } from './report.ts'
 const FAIL_ON = ['errors', 'warnings', 'never'] as const
 
 export interface LintFlags extends ApiFlags, ListenFlags, PathFlags {
+  readonly allowExternalName?: true
   readonly failOn?: string
   readonly verbose?: true
   readonly output?: string
@@ -34,16 +37,25 @@ export interface LintFlags extends ApiFlags, ListenFlags, PathFlags {
 export async function lint(paths: readonly string[], { verbose, ...flags }: LintFlags): Promise<ExitCode> {
   const format = oneOf(FORMATS, ['--output', flags.output]) ?? 'text'
   const failOn = oneOf(FAIL_ON, ['--fail-on', flags.failOn]) ?? 'errors'
-  const address = gatewayAddresses(listenAddresses(flags))
+  const addresses = gatewayAddresses(listenAddresses(flags))
   const fixed = fix(paths, flags, format)
   const { store, isRemote } = await readObjects('lint', paths, flags)
   // Another machine has the file of prices of a gateway there.
   const variables = isRemote ? {} : readProcessSettings(store.list()).variables
-  const { items, findings } = loadPlan(store, { address })
+  const { items, findings } = loadPlan(store, {
+    addresses,
+    allowsExternalNames: flags.allowExternalName ?? false,
+    servers: operatorSockets({ ...variables, ...process.env }, flags.bind),
+  })
   const advice = verbose ? advise(items, store.list()) : []
   const prices = priceFile({ GATEWRIGHT_PRICES: process.env.GATEWRIGHT_PRICES || variables.GATEWRIGHT_PRICES })
   const secrets = new KnownSecrets(store.list().flatMap(secretsOfObject))
-  const found = [...store.problems(), ...(prices?.problems ?? []), ...placeFindings(store, [...findings, ...advice])]
+  const inFiles = store.problems()
+  // A price file among the objects has been checked with them.
+  const ofPrices = prices?.problems.filter(
+    ({ file }) => !inFiles.some((other) => resolve(other.file) === resolve(file)),
+  )
+  const found = [...inFiles, ...(ofPrices ?? []), ...placeFindings(store, [...findings, ...advice])]
   const shown = found.map((problem) => ({ ...problem, message: secrets.hide(problem.message) }))
   const problems = problemLines(shown, { advice: verbose })
   const { errors, warnings } = problems

@@ -21,14 +21,18 @@ export interface LintResult extends ProblemLines {
 export function report(format: Format, result: LintResult): readonly string[] {
   switch (format) {
     case 'text':
-      return [...fixLines(result.fixed), ...result.lines, summary(result)]
+      return [...fixLines(result.fixed), ...result.lines.flatMap((finding) => finding.split('\n')), summary(result)]
     case 'json':
-      return [JSON.stringify(jsonReport(result), undefined, 2)]
+      return jsonLines(jsonReport(result))
     case 'sarif':
-      return [JSON.stringify(sarifLog(result.problems), undefined, 2)]
+      return jsonLines(sarifLog(result.problems))
     case 'github':
       return [...githubCommands(result.problems), summary(result)]
   }
+}
+
+function jsonLines(value: object): readonly string[] {
+  return JSON.stringify(value, undefined, 2).split('\n')
 }
 
 /** What was corrected, or what would be. */

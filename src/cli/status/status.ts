@@ -3,7 +3,7 @@ import { parseJson } from '#base/parse-json.ts'
 import { askAdmin } from '../ask-admin.ts'
 import { oneOf } from '../environment.ts'
 import { EXIT, type ExitCode } from '../exit-code.ts'
-import { print, printStyled } from '../output.ts'
+import { printJson, printStyled } from '../output.ts'
 import { statusLines } from './status-lines.ts'
 
 export interface StatusFlags {
@@ -18,7 +18,7 @@ export async function status({ admin, output }: StatusFlags): Promise<ExitCode> 
   const answer = await askAdmin(admin, '/status')
   if ('exitCode' in answer) return answer.exitCode
   const report = parseJson(answer.text) as StatusReport
-  if (isJson) print(JSON.stringify(report, undefined, 2))
+  if (isJson) printJson(report)
   else for (const line of statusLines(report)) printStyled(line)
   return report.notReady.length === 0 ? EXIT.ok : EXIT.findings
 }

@@ -4,6 +4,10 @@ import { objectKey } from '#api/object.ts'
 import type { SpecOf } from '#api/policy-fields.ts'
 import type { FindingCode } from '#base/findings.ts'
 import type { PolicyItem } from '#plan/item.ts'
+import type { ConditionFault } from '../context/condition.ts'
+import { policyItem } from '../context/policy-item.ts'
+import type { Report } from '../context/reporting.ts'
+import type { TranslationContext } from '../context/translation-context.ts'
 import {
   type AttachedPolicy,
   type AttachmentContext,
@@ -11,15 +15,12 @@ import {
   type TargetAttachment,
   type UnattachedTarget,
 } from '../policies/attach-policy.ts'
-import { policyItem } from '../policies/policy-item.ts'
 import { authorityFault } from '../references/authority-fault.ts'
 import { configMapData } from '../references/config-map-data.ts'
+import { reportMixedSections } from '../references/mixed-sections.ts'
 import { notFound } from '../references/not-found.ts'
+import { tcpPorts } from '../references/service-port.ts'
 import { wrongReference } from '../references/wrong-reference.ts'
-import type { Report } from '../reporting.ts'
-import type { ConditionFault } from '../status/condition.ts'
-import type { TranslationContext } from '../translation-context.ts'
-import { tcpPorts } from './service-port.ts'
 
 /** A BackendTLSPolicy with its targets and certificate authorities. */
 export interface AttachedTlsPolicy extends AttachedPolicy<BackendTLSPolicyObject> {
@@ -40,6 +41,8 @@ export function attachTlsPolicy(
     const message = 'has no effect: this gateway has no options for TLS to backends; use backend.tls of a ProxyPolicy'
     report({ path: `spec.options[${option}]`, code: 'no-effect', message, severity: 'warning' })
   }
+  const identityOf = ({ group, kind, name }: TargetRef) => JSON.stringify([group, kind, name])
+  reportMixedSections(object.spec.targetRefs, { path: 'spec.targetRefs', identityOf, fields: ['sectionName'] }, report)
   return { object, ...attachTargets(attachment, object), ...resolveAuthorities(context, object, report) }
 }
 

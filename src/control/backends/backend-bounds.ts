@@ -1,8 +1,8 @@
 import type { ObjectMeta } from '#api/object-meta.ts'
 import type { BackendItem } from '#plan/item.ts'
 import { itemPath } from '#schema/index.ts'
-import { ANNOTATION } from '../annotations.ts'
-import type { Report } from '../reporting.ts'
+import { ANNOTATION } from '../context/annotations.ts'
+import type { Report } from '../context/reporting.ts'
 
 type Bounds = NonNullable<BackendItem['bounds']>
 

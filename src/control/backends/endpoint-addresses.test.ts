@@ -2,8 +2,8 @@ import { expect, test } from 'vitest'
 import type { EndpointSliceObject } from '#api/endpoint-slice.ts'
 import type { ServiceObject } from '#api/service.ts'
 import { admitObject } from '#test/support/admit-object.ts'
+import { findServicePort } from '../references/service-port.ts'
 import { endpointAddresses } from './endpoint-addresses.ts'
-import { findServicePort } from './service-port.ts'
 
 function service(spec: object = {}): ServiceObject {
   const ports = [{ port: 80, name: 'http' }]

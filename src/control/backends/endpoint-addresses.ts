@@ -2,7 +2,7 @@ import type { EndpointSliceObject } from '#api/endpoint-slice.ts'
 import type { ServiceObject } from '#api/service.ts'
 import { compareText } from '#base/compare-text.ts'
 import type { EndpointsItem } from '#plan/item.ts'
-import type { ServicePort } from './service-port.ts'
+import type { ServicePort } from '../references/service-port.ts'
 
 type Address = EndpointsItem['addresses'][number]
 type Endpoint = EndpointSliceObject['endpoints'][number]

@@ -1,16 +1,16 @@
 import { OWN_GROUP } from '#api/groups.ts'
 import { objectKey } from '#api/object.ts'
-import type { McpSelectorSpec, McpTargetSelectorSpec, McpTargetSpec, ProxyBackendObject } from '#api/proxy-backend.ts'
+import type { McpTargetSelectorSpec, McpTargetSpec, ProxyBackendObject } from '#api/proxy-backend.ts'
 import type { ServiceObject, ServicePortSpec } from '#api/service.ts'
-import { compareText } from '#base/compare-text.ts'
 import type { ResolvedMcpTarget } from '#plan/item.ts'
 import { itemPath } from '#schema/index.ts'
-import { ANNOTATION } from '../annotations.ts'
-import type { Inventory } from '../inventory.ts'
-import { selectorFault, selectsLabels } from '../label-selector.ts'
+import { ANNOTATION } from '../context/annotations.ts'
+import type { Inventory } from '../context/inventory.ts'
+import { selectorFault } from '../context/label-selector.ts'
+import type { Report } from '../context/reporting.ts'
+import type { TranslationContext } from '../context/translation-context.ts'
 import { resolveBackend } from '../references/resolve-backend.ts'
-import type { Report } from '../reporting.ts'
-import type { TranslationContext } from '../translation-context.ts'
+import { selectServices } from './select-services.ts'
 
 /** `appProtocol` of Service ports that speak MCP. */
 const MCP_PORTS = new Map<string | undefined, ResolvedMcpTarget['protocol']>([
@@ -119,25 +119,6 @@ function targetName({ metadata }: ServiceObject, port: ServicePortSpec, report: 
     `the annotation ${ANNOTATION.mcpTargetName} of Service ${metadata.namespace}/${metadata.name} is not a valid name; ${defaultName} is used`,
   )
   return defaultName
-}
-
-/** Sorted by namespace and name. */
-function selectServices(
-  inventory: Inventory,
-  ownNamespace: string,
-  { namespaces, services = {} }: McpSelectorSpec,
-): readonly ServiceObject[] {
-  const isSearched = (namespace: string) =>
-    namespaces === undefined
-      ? namespace === ownNamespace
-      : selectsLabels(namespaces, inventory.namespaceLabels(namespace))
-  return inventory
-    .all('Service')
-    .filter(({ metadata }) => isSearched(metadata.namespace) && selectsLabels(services, metadata.labels ?? {}))
-    .toSorted(
-      (a, b) =>
-        compareText(a.metadata.namespace, b.metadata.namespace) || compareText(a.metadata.name, b.metadata.name),
-    )
 }
 
 /** If two targets have the same name, the namespace is appended to the name of the later one (decision B60). */

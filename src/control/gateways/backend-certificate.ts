@@ -1,11 +1,11 @@
 import type { GatewayObject } from '#api/gateway.ts'
 import type { PolicyItem } from '#plan/item.ts'
 import { gatewayTarget } from '#plan/target.ts'
-import { policyItem } from '../policies/policy-item.ts'
+import type { ConditionFault } from '../context/condition.ts'
+import { policyItem } from '../context/policy-item.ts'
+import type { Report } from '../context/reporting.ts'
+import type { TranslationContext } from '../context/translation-context.ts'
 import { resolveKeyPair } from '../references/resolve-key-pair.ts'
-import type { Report } from '../reporting.ts'
-import type { ConditionFault } from '../status/condition.ts'
-import type { TranslationContext } from '../translation-context.ts'
 
 /** The client certificate of a Gateway for its backends. */
 export interface BackendCertificate {

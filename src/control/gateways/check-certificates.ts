@@ -1,6 +1,6 @@
 import type { CertificateValidity } from '#base/tls-material.ts'
-import type { Report } from '../reporting.ts'
-import type { IsPast } from '../translation-context.ts'
+import type { Report } from '../context/reporting.ts'
+import type { IsPast } from '../context/translation-context.ts'
 
 /** A usable certificate of a listener. */
 export interface ListenerCertificate {

@@ -1,8 +1,9 @@
 import type { ListenerSpec } from '#api/gateway.ts'
 import { GATEWAY_GROUP } from '#api/groups.ts'
 import { OWN_PORTS } from '#api/own-ports.ts'
-import type { Report } from '../reporting.ts'
-import type { ConditionFault } from '../status/condition.ts'
+import type { ConditionFault } from '../context/condition.ts'
+import { reportAddress } from '../context/hostname.ts'
+import type { Report } from '../context/reporting.ts'
 import { type ListenerFaults, tlsModeOf } from './listener.ts'
 
 /** Ports that the gateway itself uses. */
@@ -32,6 +33,7 @@ function servedKinds(spec: ListenerSpec): readonly string[] | undefined {
 
 /** Checks a listener by itself; conflicts with other listeners are found later. */
 export function checkListener(spec: ListenerSpec, path: string, report: Report): Pick<ListenerFaults, 'accepted'> {
+  if (spec.hostname !== undefined) reportAddress(spec.hostname, `${path}.hostname`, report)
   const accepted = checkProtocol(spec, path, report) ?? checkPort(spec, path, report)
   return accepted === undefined ? {} : { accepted }
 }

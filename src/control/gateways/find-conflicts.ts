@@ -1,13 +1,14 @@
 import { keyOf } from '#api/object.ts'
-import type { Report } from '../reporting.ts'
-import type { ConditionFault } from '../status/condition.ts'
+import type { ConditionFault } from '../context/condition.ts'
+import type { Report } from '../context/reporting.ts'
 import type { Claim } from './claim.ts'
 import { type Listener, tlsModeOf } from './listener.ts'
 
 /**
  * Finds conflicts between listeners (docs/behaviour/control.md, "Sockets"; decision A-40). Of the listeners of one object that cannot be
  * distinguished none is served, because the choice would be arbitrary (Gateway API, "Handling indistinct Listeners"). Between objects,
- * the one with higher precedence keeps its claims, even on listeners that are not served: no other object takes over their traffic.
+ * the one with higher precedence keeps its claims, even on listeners that are not served: no other object takes over their traffic. A
+ * listener that lost to another object claims nothing from the others of its own object.
  * @param claims the claims on one address and port, in order of precedence
  * @returns the conflicts, by key of the listener that is not served
  */
@@ -26,7 +27,7 @@ export function findConflicts(
     const own = claimsOfOwner.map(({ listener }) => listener)
     const lost = new Set(own.filter((listener) => earlier.rivalOf(listener) !== undefined))
     const kept = own.filter((listener) => !lost.has(listener))
-    const ofOwner = new ClaimIndex(own)
+    const ofOwner = new ClaimIndex(kept)
     for (const listener of lost) note(listener, lossOf(listener, earlier.rivalOf(listener)!))
     for (const listener of kept) {
       const rival = ofOwner.rivalOf(listener)

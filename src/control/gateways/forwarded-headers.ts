@@ -5,8 +5,8 @@ import type { Finding } from '#base/finding.ts'
 import { parseIpNetworkOrAddress } from '#base/ip-network.ts'
 import type { ListenerItem, PlanItem } from '#plan/item.ts'
 import { itemPath } from '#schema/index.ts'
-import { ANNOTATION } from '../annotations.ts'
-import type { ConditionFault } from '../status/condition.ts'
+import { ANNOTATION } from '../context/annotations.ts'
+import type { ConditionFault } from '../context/condition.ts'
 
 /** For all listeners of a Gateway (docs/behaviour/http.md, "Forwarded headers"). */
 const NAME = ANNOTATION.forwardedHeaders

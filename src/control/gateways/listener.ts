@@ -2,7 +2,7 @@ import type { GatewayObject, ListenerSpec } from '#api/gateway.ts'
 import type { ListenerSetObject } from '#api/listener-set.ts'
 import type { ClientValidation } from '#plan/item.ts'
 import type { Socket } from '#plan/socket.ts'
-import type { ConditionFault } from '../status/condition.ts'
+import type { ConditionFault } from '../context/condition.ts'
 
 /** A listener of a Gateway of this controller, with the results of its checks. */
 export interface Listener {
@@ -16,6 +16,7 @@ export interface Listener {
   readonly spec: ListenerSpec
   /** Field path in the owner. */
   readonly path: string
+  /** Empty if none is left for the Gateway. */
   readonly address: string
   readonly hostname: string
   readonly certificates: readonly string[]

@@ -1,7 +1,7 @@
-import type { KindName, ObjectsByKind } from '#api/kinds.ts'
-import { type ApiObject, keyOf, objectKey } from '#api/object.ts'
+import type { KindName } from '#api/kinds.ts'
+import type { ApiObject } from '#api/object.ts'
 import type { ObjectChange } from '#api/object-change.ts'
-import { byAge, type Inventory } from '../inventory.ts'
+import { inventoryOf } from '../context/inventory.ts'
 import { type ProcessSettings, settingsOf } from './process-settings.ts'
 import { isOwnClass } from './resolve-gateways.ts'
 import { resolveParameters } from './resolve-parameters.ts'
@@ -44,19 +44,4 @@ const READ_KINDS = new Set(['GatewayClass', 'Gateway', 'ProxyParameters'] satisf
 export function mayChangeProcessSettings({ set, removed }: ObjectChange): boolean {
   const isRead = ({ kind }: ApiObject) => READ_KINDS.has(kind)
   return set.some(isRead) || removed.some(isRead)
-}
-
-function inventoryOf(objects: readonly ApiObject[]): Inventory {
-  const byKey = new Map(objects.map((object) => [keyOf(object), object]))
-  const all = <Kind extends KindName>(kind: Kind) =>
-    objects.filter((object) => object.kind === kind).toSorted(byAge) as unknown as readonly ObjectsByKind[Kind][]
-  return {
-    all,
-    inNamespace: (kind, namespace) => all(kind).filter(({ metadata }) => metadata.namespace === namespace),
-    find: <Kind extends KindName>(kind: Kind, namespace: string, name: string) =>
-      byKey.get(objectKey(kind, namespace, name)) as unknown as ObjectsByKind[Kind] | undefined,
-    // Without reports, the reason does not matter.
-    isRefused: () => false,
-    namespaceLabels: () => ({}),
-  }
 }

@@ -5,13 +5,13 @@ import { type ApiObject, objectKey } from '#api/object.ts'
 import { secretData } from '#api/secret-data.ts'
 import type { FindingCode } from '#base/findings.ts'
 import type { ClientValidation } from '#plan/item.ts'
+import type { ConditionFault } from '../context/condition.ts'
+import type { Report } from '../context/reporting.ts'
+import type { TranslationContext } from '../context/translation-context.ts'
 import { authorityFault } from '../references/authority-fault.ts'
 import { configMapData } from '../references/config-map-data.ts'
 import { notFound } from '../references/not-found.ts'
 import { wrongReference } from '../references/wrong-reference.ts'
-import type { Report } from '../reporting.ts'
-import type { ConditionFault } from '../status/condition.ts'
-import type { TranslationContext } from '../translation-context.ts'
 
 /** Validation of client certificates at a listener. */
 export interface ClientTrust {

@@ -4,28 +4,32 @@ import type { ListenerSetObject } from '#api/listener-set.ts'
 import { objectKey } from '#api/object.ts'
 import { suggest } from '#base/suggest.ts'
 import { listenerSetTarget, listenerTarget } from '#plan/target.ts'
-import { type AllowedNamespaces, allowsNamespace, reportAllowedNamespaces } from '../allowed-namespaces.ts'
-import { CONTROLLER_NAME, GATEWAY_CLASS } from '../controller.ts'
-import { normaliseHostname } from '../hostname.ts'
-import type { Inventory } from '../inventory.ts'
+import { type AllowedNamespaces, allowsNamespace, reportAllowedNamespaces } from '../context/allowed-namespaces.ts'
+import type { ConditionFault } from '../context/condition.ts'
+import { CONTROLLER_NAME, GATEWAY_CLASS } from '../context/controller.ts'
+import { normaliseHostname } from '../context/hostname.ts'
+import type { Inventory } from '../context/inventory.ts'
+import type { Report } from '../context/reporting.ts'
+import type { TranslationContext } from '../context/translation-context.ts'
 import { notFound, refusedText } from '../references/not-found.ts'
 import { wrongReference } from '../references/wrong-reference.ts'
-import type { Report } from '../reporting.ts'
-import type { ConditionFault } from '../status/condition.ts'
-import type { TranslationContext } from '../translation-context.ts'
 import { type BackendCertificate, resolveBackendCertificate } from './backend-certificate.ts'
-import { type AddressFaults, checkAddresses } from './check-addresses.ts'
+import { type AddressFaults, checkAddresses, type GatewayAddresses } from './check-addresses.ts'
 import { checkListener, resolveRouteKinds } from './check-listener.ts'
 import { forwardedHeadersFault } from './forwarded-headers.ts'
 import { type Listener, type ListenerFaults, tlsModeOf } from './listener.ts'
 import { type Certificates, resolveCertificates } from './resolve-certificates.ts'
 import { type ClientTrust, readClientTrust, resolveClientValidation } from './resolve-client-validation.ts'
 import { type GatewayParameters, resolveParameters } from './resolve-parameters.ts'
+import { isServiceOf, type StatusAddress, serviceAddresses } from './service-addresses.ts'
 
 /** A Gateway of this controller with its own listeners. */
 export interface ResolvedGateway {
   readonly object: GatewayObject
-  readonly address: string
+  /** Undefined: none is left, and no listener is served. */
+  readonly address: string | undefined
+  /** Where clients reach it. */
+  readonly addresses: readonly StatusAddress[]
   readonly listeners: readonly Listener[]
   readonly addressFaults: AddressFaults
   /** Unusable parameters do not stop the Gateway from serving traffic. */
@@ -43,8 +47,6 @@ export interface ResolvedListenerSet {
   readonly fault?: ConditionFault
 }
 
-export type AddressOf = (gateway: GatewayObject) => string
-
 /**
  * Resolves a Gateway and its listeners. Conflicts between listeners are found later.
  * @returns undefined for a Gateway of another controller
@@ -52,7 +54,7 @@ export type AddressOf = (gateway: GatewayObject) => string
 export function resolveGateway(
   context: TranslationContext,
   object: GatewayObject,
-  addressOf: AddressOf,
+  addresses: GatewayAddresses,
 ): ResolvedGateway | undefined {
   const { inventory, reportOn } = context
   const report = reportOn(object)
@@ -60,7 +62,7 @@ export function resolveGateway(
     reportUnknownClass(inventory, object, report)
     return undefined
   }
-  reportUnsupported(object, report)
+  reportUnsupported(object, addresses.serviceOf !== undefined, report)
   const invalid = forwardedHeadersFault(object)
   if (invalid !== undefined) {
     const { reason: _, ...finding } = invalid
@@ -68,12 +70,36 @@ export function resolveGateway(
   }
   reportAllowedNamespaces(allowedListenerSets(object), 'spec.allowedListeners.namespaces', report)
   const parameters = resolveParameters(inventory, object, report)
-  const address = addressOf(object)
-  const addressFaults = checkAddresses(object.spec, address, report)
+  const address = addresses.assign(object)
+  const has = clientAddresses(inventory, object, { address, addresses })
+  const addressFaults =
+    address === undefined ? noAddress(addresses.none, report) : checkAddresses(object.spec, has, report)
   const trust = readClientTrust(context, object, report)
   const listeners = resolveListeners(context, { gateway: object, owner: object, address, trust })
   const backendCertificate = resolveBackendCertificate(context, object, report)
-  return { object, address, addressFaults, parameters, backendCertificate, listeners }
+  return { object, address, addresses: has.addresses, addressFaults, parameters, backendCertificate, listeners }
+}
+
+/** The addresses of a Gateway for clients, and why it has no others. */
+function clientAddresses(
+  inventory: Inventory,
+  gateway: GatewayObject,
+  { address, addresses }: { readonly address: string | undefined; readonly addresses: GatewayAddresses },
+): Parameters<typeof checkAddresses>[1] {
+  const at = addresses.serviceOf?.(gateway)
+  if (at === undefined) {
+    const why = `the listeners bind to ${address} (--bind, --address-pool)`
+    return { addresses: address === undefined ? [] : [{ type: 'IPAddress', value: address }], why }
+  }
+  const service = inventory.find('Service', at.namespace, at.name)
+  const found = service !== undefined && isServiceOf(service, gateway) ? serviceAddresses(service) : []
+  const list = found.length === 0 ? 'no address yet' : found.map(({ value }) => value).join(', ')
+  return { addresses: found, why: `Service ${at.namespace}/${at.name} has ${list}` }
+}
+
+function noAddress(message: string, report: Report): AddressFaults {
+  report({ path: 'spec', code: 'address-not-usable', message, severity: 'error' })
+  return { programmed: { reason: 'NoResources', message } }
 }
 
 /** @param parent its Gateway, which belongs to this controller */
@@ -160,10 +186,12 @@ export function isOwnClass(inventory: Inventory, name: string): boolean {
   return found === undefined ? name === GATEWAY_CLASS : found.spec.controllerName === CONTROLLER_NAME
 }
 
+const NO_ADDRESS: ConditionFault = { reason: 'NoResources', message: 'no address is left for the Gateway' }
+
 interface Owner {
   readonly gateway: GatewayObject
   readonly owner: GatewayObject | ListenerSetObject
-  readonly address: string
+  readonly address: string | undefined
   /** Client validation of the Gateway, by port. */
   readonly trust: (port: number) => ClientTrust
 }
@@ -197,6 +225,7 @@ function resolveListener(
     ...checkListener(spec, path, report),
     ...(resolvedRefs === undefined ? {} : { resolvedRefs }),
     ...programmedFault(certificates),
+    ...(address === undefined ? { accepted: NO_ADDRESS } : {}),
   }
   const inSet = owner.kind === 'ListenerSet'
   return {
@@ -208,7 +237,7 @@ function resolveListener(
     owner,
     spec,
     path,
-    address,
+    address: address ?? '',
     hostname: normaliseHostname(spec.hostname),
     certificates: certificates.secrets,
     clientValidation: clients.validation,
@@ -258,7 +287,7 @@ function listenerSetFault(
 }
 
 /** Reports fields of a Gateway that are not implemented, or only on Kubernetes. */
-function reportUnsupported({ spec }: GatewayObject, report: Report): void {
+function reportUnsupported({ spec }: GatewayObject, isDeployed: boolean, report: Report): void {
   if (spec.tls?.backend?.resolvedRefs !== undefined) {
     const message = 'resolvedRefs is not implemented yet; it has no effect'
     report({ path: 'spec.tls.backend.resolvedRefs', code: 'not-implemented', message, severity: 'error' })
@@ -269,7 +298,7 @@ function reportUnsupported({ spec }: GatewayObject, report: Report): void {
     report({ path: `spec.${field}`, code: 'not-implemented', message, severity: 'error' })
   }
   for (const field of ['labels', 'annotations'] as const) {
-    if (spec.infrastructure?.[field] === undefined) continue
+    if (isDeployed || spec.infrastructure?.[field] === undefined) continue
     const message = `${field} of generated objects take effect only on Kubernetes`
     report({
       path: `spec.infrastructure.${field}`,

@@ -5,11 +5,11 @@ import type { ProxyPolicyObject } from '#api/proxy-policy.ts'
 import type { FindingCode } from '#base/findings.ts'
 import type { LevelName } from '#plan/item.ts'
 import { backendTarget, gatewayTarget, listenerSetTarget, listenerTarget, routeTarget } from '#plan/target.ts'
+import type { Inventory } from '../context/inventory.ts'
+import { hasLabels } from '../context/label-selector.ts'
+import type { PolicyAttachment } from '../context/policy-item.ts'
 import type { Listener } from '../gateways/listener.ts'
-import type { Inventory } from '../inventory.ts'
-import { hasLabels } from '../label-selector.ts'
 import { knownSections, notFound } from '../references/not-found.ts'
-import type { PolicyAttachment } from './policy-item.ts'
 
 /** A target that a policy is attached to. */
 export interface TargetAttachment extends PolicyAttachment {
@@ -34,6 +34,11 @@ export interface AttachedPolicy<Policy = ProxyPolicyObject> {
   readonly object: Policy
   readonly attachments: readonly TargetAttachment[]
   readonly unattached: readonly UnattachedTarget[]
+}
+
+/** The attachment to a whole object. */
+export function attachWhole(kind: TargetKind, metadata: TargetObject['metadata']): PolicyAttachment {
+  return { target: targetOf(kind, { metadata }, undefined), level: levelOf(kind, undefined) }
 }
 
 type Targets = Pick<ProxyPolicyObject['spec'], 'targetRefs' | 'targetSelectors'> &
@@ -147,7 +152,7 @@ function attachEntry(context: AttachmentContext, entry: Entry): readonly (Target
   return objects.map((object) => attachTo(context, { kind, path, sectionName: entry.sectionName }, object))
 }
 
-function isTargetKind(kind: string): kind is TargetKind {
+export function isTargetKind(kind: string): kind is TargetKind {
   return (TARGET_KINDS as readonly string[]).includes(kind)
 }
 
@@ -207,7 +212,7 @@ function ruleNames(rules: readonly { readonly name?: string }[]): readonly strin
   return rules.flatMap(({ name }) => (name === undefined ? [] : [name]))
 }
 
-function targetOf(kind: TargetKind, { metadata }: TargetObject, section: string | undefined): string {
+function targetOf(kind: TargetKind, { metadata }: Pick<TargetObject, 'metadata'>, section: string | undefined): string {
   switch (kind) {
     case 'Gateway':
       return section === undefined ? gatewayTarget(metadata) : listenerTarget(metadata, section)

@@ -1,5 +1,4 @@
-import { append } from '../append.ts'
-import type { ReportOn } from '../reporting.ts'
+import type { ReportOn } from '../context/reporting.ts'
 import { fieldName, type Overlap } from './find-overlaps.ts'
 
 /** Reports each overridden field, and what overrides it, on the object that contains the field. */
@@ -59,7 +58,9 @@ function groupOverlaps(overlaps: readonly Overlap[]): readonly (readonly Overlap
     const key = `${kind}/${namespace}/${name} ${loser.path} ${lost?.join(' ') ?? 'all'}`
     if (seen.has(`${key} ${by}`)) continue
     seen.add(`${key} ${by}`)
-    append(groups, key, overlap)
+    const group = groups.get(key)
+    if (group === undefined) groups.set(key, [overlap])
+    else group.push(overlap)
   }
   return [...groups.values()]
 }

@@ -3,7 +3,7 @@ import { ownBackendName } from '#exchange/backend-name.ts'
 import type { BackendItem } from '#plan/item.ts'
 import { backendTarget } from '#plan/target.ts'
 import { fieldPath, walk } from '#schema/index.ts'
-import { fieldsOf, type PolicyField } from './policy-item.ts'
+import { fieldsOf, type PolicyField } from '../context/policy-item.ts'
 
 /** A backend that a part of a field is by itself, such as a service that a prompt guard asks, with its policies. */
 export interface OwnBackendItem {

@@ -1,4 +1,4 @@
-import type { Report } from '../reporting.ts'
+import type { Report } from '../context/reporting.ts'
 import { type AttachedPolicy, protectsNothing, type UnattachedTarget } from './attach-policy.ts'
 import type { Overlap } from './find-overlaps.ts'
 

@@ -1,6 +1,6 @@
+import type { Inventory } from '../context/inventory.ts'
+import type { Report } from '../context/reporting.ts'
 import type { Listener } from '../gateways/listener.ts'
-import type { Inventory } from '../inventory.ts'
-import type { Report } from '../reporting.ts'
 import type { AttachedPolicy } from './attach-policy.ts'
 
 interface NoEffectContext {

@@ -1,12 +1,12 @@
 import type { BackendItem, PolicyItem } from '#plan/item.ts'
 import { backendTarget } from '#plan/target.ts'
+import { fieldsOf, type PolicyAttachment, type PolicyField, policyItem } from '../context/policy-item.ts'
+import type { Report } from '../context/reporting.ts'
+import type { TranslationContext } from '../context/translation-context.ts'
+import type { Use } from '../context/use.ts'
 import { type ResolvedField, resolveField } from '../references/resolve-field.ts'
-import type { Report } from '../reporting.ts'
-import type { TranslationContext } from '../translation-context.ts'
-import type { Use } from '../use.ts'
 import type { AttachedPolicy } from './attach-policy.ts'
 import { type OwnBackendItem, ownBackends } from './own-backends.ts'
-import { fieldsOf, type PolicyAttachment, type PolicyField, policyItem } from './policy-item.ts'
 
 /** The result of translating policy fields. */
 export interface TranslatedFields {

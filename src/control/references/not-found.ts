@@ -1,7 +1,7 @@
 import { findKind, type KindName } from '#api/kinds.ts'
 import type { FindingCode } from '#base/findings.ts'
 import { suggest } from '#base/suggest.ts'
-import type { Inventory } from '../inventory.ts'
+import type { Inventory } from '../context/inventory.ts'
 
 /** Larger namespaces are not searched: a suggestion is not worth comparing thousands of names at every change. */
 const MOST_NAMES = 500

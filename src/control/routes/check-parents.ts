@@ -1,10 +1,11 @@
 import type { GatewayObject } from '#api/gateway.ts'
 import { GATEWAY_GROUP } from '#api/groups.ts'
 import type { ParentReference } from '#api/parent-reference.ts'
+import type { Inventory } from '../context/inventory.ts'
+import type { Report } from '../context/reporting.ts'
 import { reportClasslessParent } from '../gateways/resolve-gateways.ts'
-import type { Inventory } from '../inventory.ts'
+import { reportMixedSections } from '../references/mixed-sections.ts'
 import { wrongReference } from '../references/wrong-reference.ts'
-import type { Report } from '../reporting.ts'
 import type { RouteObject } from './route-object.ts'
 
 /** Reports parents that have no effect. Those that refuse the route are reported when it is attached. */
@@ -17,6 +18,9 @@ export function checkParents(inventory: Inventory, { metadata, spec }: RouteObje
     const message = 'the route has no parents, so it serves nothing; set parentRefs'
     report({ path: 'spec.parentRefs', code: 'no-effect', message, severity: 'warning' })
   }
+  const identityOf = ({ group, kind, namespace = metadata.namespace, name }: ParentReference) =>
+    JSON.stringify([group, kind, namespace, name])
+  reportMixedSections(parentRefs, { path: 'spec.parentRefs', identityOf, fields: ['sectionName', 'port'] }, report)
   for (const [index, ref] of parentRefs.entries()) {
     const path = `spec.parentRefs[${index}]`
     const first = firstEqual(parentRefs, index, metadata.namespace)

@@ -1,12 +1,12 @@
 import { objectKey } from '#api/object.ts'
 import type { ParentReference } from '#api/parent-reference.ts'
 import type { FindingCode } from '#base/findings.ts'
-import { allowsNamespace } from '../allowed-namespaces.ts'
+import { allowsNamespace } from '../context/allowed-namespaces.ts'
+import type { ConditionFault } from '../context/condition.ts'
+import { servedHostnames } from '../context/hostname.ts'
+import type { Inventory } from '../context/inventory.ts'
 import type { Listener } from '../gateways/listener.ts'
-import { agreedHostnames } from '../hostname.ts'
-import type { Inventory } from '../inventory.ts'
 import { knownSections, notFound } from '../references/not-found.ts'
-import type { ConditionFault } from '../status/condition.ts'
 import { firstEqual, isParentKind } from './check-parents.ts'
 import type { RouteObject } from './route-object.ts'
 
@@ -94,7 +94,7 @@ function selectListeners(
   }
   const wanted = hostnamesOf(route)
   const matches = allowing.flatMap((listener) => {
-    const hostnames = agreedHostnames(listener.hostname, wanted)
+    const hostnames = servedHostnames(listener.hostname, wanted)
     return hostnames === undefined ? [] : [{ listener, hostnames }]
   })
   if (matches.length > 0) return { matches }

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { intersectHostname } from '../hostname.ts'
+import { intersectHostname } from '../context/hostname.ts'
 import { type Contender, findDisplaced } from './mixed-kinds.ts'
 
 function contender(kind: string, name: string, hostnames: readonly string[], creationTimestamp?: string): Contender {

@@ -1,5 +1,5 @@
 import { type ApiObject, keyOf } from '#api/object.ts'
-import { byAge } from '../inventory.ts'
+import { byAge } from '../context/inventory.ts'
 import type { ListenerMatch, MatchedRoute } from './match-route.ts'
 
 /** An HTTPRoute or GRPCRoute that asks for hostnames of a listener. */

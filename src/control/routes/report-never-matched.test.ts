@@ -19,8 +19,6 @@ const headers = (...list: readonly [name: string, value: string][]) => ({
 })
 
 test.each<[match: Partial<Match>, found: readonly string[]]>([
-  [path('Exact', '/a?b=c'), ['warning match-impossible path.value']],
-  [path('PathPrefix', '/a?'), ['warning match-impossible path.value']],
   [path('RegularExpression', 'shop/.*'), ['warning match-impossible path.value']],
   [path('RegularExpression', '^shop'), ['warning match-impossible path.value']],
   [headers(['x', ' a']), ['warning match-impossible headers[0].value']],

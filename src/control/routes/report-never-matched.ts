@@ -1,10 +1,9 @@
 import type { HttpRouteMatchSpec } from '#api/http-route.ts'
 import { toByteText } from '#base/byte-text.ts'
 import { isFieldValue } from '#net/http/field-syntax.ts'
-import { pathFault } from '#net/http/path-form.ts'
+import { intersectHostname, normaliseHostname, reportAddress } from '../context/hostname.ts'
+import type { Report } from '../context/reporting.ts'
 import type { Listener } from '../gateways/listener.ts'
-import { intersectHostname, normaliseHostname } from '../hostname.ts'
-import type { Report } from '../reporting.ts'
 import type { AttachedRoute } from './attach-route.ts'
 import type { RouteObject } from './route-object.ts'
 
@@ -18,8 +17,8 @@ export function reportImpossibleMatches(
 ): void {
   for (const [index, { path: wanted, headers = [] }] of matches.entries()) {
     const at = `${path}.matches[${index}]`
-    const why = wanted === undefined ? undefined : impossiblePath(wanted)
-    if (why !== undefined) warn(`${at}.path.value`, `no request matches: ${why}`)
+    if (wanted?.type === 'RegularExpression' && BEGINS_WITH_LETTER.test(wanted.value))
+      warn(`${at}.path.value`, 'no request matches: the pattern has to match the whole path, which begins with a slash')
     for (const [place, { name, type, value }] of headers.entries()) {
       const first = headers.findIndex((other) => other.name.toLowerCase() === name.toLowerCase())
       if (first < place) {
@@ -38,20 +37,11 @@ export function reportImpossibleMatches(
 /** A pattern without alternatives that begins with a letter or digit, which is not optional. */
 const BEGINS_WITH_LETTER = /^\^?[A-Za-z0-9](?![*?{])[^|]*$/
 
-function impossiblePath({ type, value }: HttpRouteMatchSpec['path']): string | undefined {
-  if (type === 'RegularExpression')
-    return BEGINS_WITH_LETTER.test(value)
-      ? 'the pattern has to match the whole path, which begins with a slash'
-      : undefined
-  if (value.includes('?')) return 'the path ends before its query; match parameters with queryParams'
-  const fault = pathFault(value)
-  return fault === undefined ? undefined : `requests with ${fault} in the path are refused`
-}
-
-/** Reports the hostnames of a route that none of its listeners serves, while they serve others. */
+/** Reports the hostnames of a route that are addresses, and those that none of its listeners serves, while they serve others. */
 export function reportUnservedHostnames({ object, listeners }: AttachedRoute, report: Report): void {
-  if (listeners.length === 0) return
   for (const [index, hostname] of hostnamesOf(object).entries()) {
+    reportAddress(hostname, `spec.hostnames[${index}]`, report)
+    if (listeners.length === 0) continue
     const serves = ({ hostname: served }: Listener) =>
       intersectHostname(served, normaliseHostname(hostname)) !== undefined
     if (listeners.some(serves)) continue

@@ -3,8 +3,8 @@ import type { HttpBackendRefSpec, HttpRouteRuleSpec } from '#api/http-route.ts'
 import type { Refusal } from '#api/object.ts'
 import type { PolicyItem, WeightedBackend } from '#plan/item.ts'
 import { backendRefTarget, ruleTarget } from '#plan/target.ts'
-import { type PolicyField, policyItem } from '../policies/policy-item.ts'
-import { checkFilters, checkRule, checkRuleNames } from './check-rules.ts'
+import { type PolicyField, policyItem } from '../context/policy-item.ts'
+import { checkFilters, checkMatchCount, checkRule, checkRuleNames } from './check-rules.ts'
 import { reportImpossibleMatches } from './report-never-matched.ts'
 import { grpcMatches, httpMatches } from './route-matches.ts'
 import type { RequestRouteObject } from './route-object.ts'
@@ -22,7 +22,7 @@ type Rule = HttpRouteRuleSpec | GrpcRouteRuleSpec
 /** The rules of an HTTPRoute or GRPCRoute. */
 export function translateRequestRules(progress: RequestProgress): void {
   const rules = progress.object.spec.rules ?? []
-  reportFaults(progress, checkRuleNames(rules))
+  reportFaults(progress, [...checkRuleNames(rules), ...checkMatchCount(rules)])
   reportRefusal(progress)
   for (const [index, rule] of rules.entries()) translateRule(progress, rule, index)
 }
@@ -39,6 +39,11 @@ const REFUSALS = {
     message:
       'refuses all requests that its rules match until it has a name of its own, because less specific routes would serve them with other policies',
     detail: 'is ignored because another object has its name',
+  },
+  untranslated: {
+    message:
+      'refuses all requests that its rules match while a bug stops its translation, because less specific routes would serve them with other policies',
+    detail: 'is not in force because of a bug of the gateway',
   },
 } as const satisfies Record<Refusal, object>
 

@@ -1,6 +1,6 @@
 import type { Finding } from '#base/finding.ts'
 import type { TranslatedBackend } from '../backends/translate-backend.ts'
-import { type ConditionDraft, conditionsOf } from './condition.ts'
+import { type ConditionDraft, conditionsOf } from '../context/condition.ts'
 
 /** `status` of a ProxyBackend (specification 1, 2.3; decision A-37). */
 export function backendStatus({ object, item }: TranslatedBackend, findings: readonly Finding[]) {

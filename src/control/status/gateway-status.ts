@@ -1,10 +1,10 @@
 import type { GatewayObject } from '#api/gateway.ts'
 import { GATEWAY_GROUP } from '#api/groups.ts'
+import type { Binding } from '#plan/binding.ts'
+import { type ConditionDraft, conditionsOf } from '../context/condition.ts'
 import { forwardedHeadersFault } from '../gateways/forwarded-headers.ts'
 import { type Listener, whyNotServed, whyUnusable } from '../gateways/listener.ts'
 import type { ResolvedGateway, ResolvedListenerSet } from '../gateways/resolve-gateways.ts'
-import type { Binding } from '../translation.ts'
-import { type ConditionDraft, conditionsOf } from './condition.ts'
 
 /** The state of the listeners of a Gateway or ListenerSet. */
 export interface Traffic {
@@ -19,7 +19,7 @@ const LISTENERS_NOT_VALID = 'ListenersNotValid'
 
 /** `status` of a Gateway (Gateway API, GatewayStatus). @param attachedListenerSets the number of its accepted ListenerSets */
 export function gatewayStatus(
-  { object, address, addressFaults, parameters, backendCertificate }: ResolvedGateway,
+  { object, addresses, addressFaults, parameters, backendCertificate }: ResolvedGateway,
   traffic: Traffic,
   attachedListenerSets: number,
 ) {
@@ -28,7 +28,7 @@ export function gatewayStatus(
   const unassigned = addressFaults.programmed
   const condition = conditionsOf(object)
   return {
-    addresses: [{ type: 'IPAddress', value: address }],
+    addresses,
     conditions: [
       fault === undefined
         ? acceptedCondition(object, listeners)

@@ -1,10 +1,10 @@
 import type { ApiObject } from '#api/object.ts'
+import { type ConditionDraft, conditionsOf } from '../context/condition.ts'
+import { CONTROLLER_NAME } from '../context/controller.ts'
 import type { ObjectStatus } from '../translation.ts'
-import { conditionsOf } from './condition.ts'
 import { withForeignConditions } from './foreign-conditions.ts'
-import { refusedEditCondition, withCondition } from './refused-edit.ts'
 
-/** What this controller says about an object, whatever becomes of its next version. */
+/** The status that this controller reports for an object, before newer versions that are refused are taken into account. */
 export interface OwnStatus {
   readonly object: Pick<ApiObject, 'kind' | 'metadata' | 'status'>
   readonly status: ObjectStatus['status']
@@ -16,4 +16,27 @@ export function completeStatus({ object, status }: OwnStatus, refusedEdit: strin
   const own =
     refusedEdit === undefined ? status : withCondition(status, refusedEditCondition(conditionsOf(object), refusedEdit))
   return { kind: object.kind, namespace, name, status: withForeignConditions(own, object.status) }
+}
+
+type Status = ObjectStatus['status']
+
+/** Present while the last valid version of an object is in force, because a newer one was refused (decision A-09). */
+function refusedEditCondition(condition: ReturnType<typeof conditionsOf>, why: string): ConditionDraft {
+  const message = `the last valid version is in force, because the newer one is refused; correct it: ${why}`
+  return condition('Current', 'False', 'EditRefused', message)
+}
+
+/** Adds a condition to every list of conditions of this controller, except those of listeners. */
+function withCondition(status: Status, condition: ConditionDraft): Status {
+  return Object.fromEntries(
+    Object.entries(status).map(([name, value]) => {
+      if (!Array.isArray(value)) return [name, value]
+      if (name === 'conditions') return [name, [...value, condition]]
+      return [name, value.map((entry) => (isOwn(entry) ? withCondition(entry, condition) : entry))]
+    }),
+  )
+}
+
+function isOwn(entry: unknown): entry is Status {
+  return (entry as { readonly controllerName?: unknown } | null)?.controllerName === CONTROLLER_NAME
 }

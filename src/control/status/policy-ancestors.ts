@@ -1,8 +1,8 @@
 import { GATEWAY_GROUP, OWN_GROUP } from '#api/groups.ts'
 import type { PolicyAncestorStatus } from '#api/policy-status.ts'
 import { compareText } from '#base/compare-text.ts'
-import { CONTROLLER_NAME } from '../controller.ts'
-import { type ConditionDraft, conditionsOf } from './condition.ts'
+import { type ConditionDraft, conditionsOf } from '../context/condition.ts'
+import { CONTROLLER_NAME } from '../context/controller.ts'
 
 /** Maximum number of ancestors in a status (Gateway API). */
 const MAX_ANCESTORS = 16
@@ -33,12 +33,36 @@ interface Draft {
 /** The Gateways, by target and sorted, whose traffic reaches a policy target. */
 export type GatewaysOf = (target: string) => readonly string[]
 
-/** The Gateways whose traffic reaches any of the targets, sorted. */
+/** The Gateways whose traffic reaches any of the targets, sorted. With one target it is the list of that target itself. */
 export function reachedGateways(
   attachments: readonly { readonly target: string }[],
   gatewaysOf: GatewaysOf,
 ): readonly string[] {
-  return [...new Set(attachments.flatMap(({ target }) => gatewaysOf(target)))].sort(compareText)
+  const lists = [...new Set(attachments.map(({ target }) => gatewaysOf(target)))].filter(({ length }) => length > 0)
+  return lists.length === 1 ? lists[0]! : [...new Set(lists.flat())].sort(compareText)
+}
+
+interface ReachedGateway {
+  readonly key: string
+  readonly ancestorRef: AncestorRef
+}
+
+/** By list of Gateways: thousands of policies may have the same target. */
+const written = new WeakMap<readonly string[], readonly ReachedGateway[]>()
+
+/** The first Gateways in the order of a status, which has room for no more. @param gateways keys */
+export function writtenGateways(gateways: readonly string[]): readonly ReachedGateway[] {
+  let first = written.get(gateways)
+  if (first === undefined) {
+    const ordered = gateways.map((key) => {
+      const ancestorRef = gatewayRef(key)
+      return { key, ancestorRef, order: sortKey(ancestorRef) }
+    })
+    ordered.sort((a, b) => compareText(a.order, b.order))
+    first = ordered.slice(0, MAX_ANCESTORS).map(({ key, ancestorRef }) => ({ key, ancestorRef }))
+    written.set(gateways, first)
+  }
+  return first
 }
 
 /** @param gateway key of the Gateway */
@@ -50,18 +74,20 @@ export function gatewayRef(gateway: string): AncestorRef {
 /**
  * `status.ancestors` of a policy: the entries of this controller, and those of others as they are.
  * @param status the status before
+ * @param omitted how many Gateways `entries` does not have, because they come after all that a status has room for
  */
 export function policyAncestors(
   object: Parameters<typeof conditionsOf>[0],
   status: unknown,
   entries: readonly AncestorEntry[],
+  omitted: number,
 ): readonly Ancestor[] {
   const own = entries.map(({ ancestorRef, conditions }): Draft => {
     const named = { ancestorRef, controllerName: CONTROLLER_NAME }
     return { ...named, write: () => ({ ...named, conditions: conditions() }) }
   })
   const foreign = foreignAncestors(status).map((ancestor) => ({ ...ancestor, write: () => ancestor }))
-  return limitAncestors([...foreign, ...own].sort(byReference), conditionsOf(object))
+  return limitAncestors([...foreign, ...own].sort(byReference), omitted, conditionsOf(object))
 }
 
 /** The entries of other controllers; a status with an invalid shape has none. */
@@ -83,15 +109,18 @@ function sortKey({ group = '', kind = '', name, sectionName = '', port, namespac
 }
 
 /** Limits the ancestors to 16. If there are more, the last entry of this controller says how many were omitted. */
-function limitAncestors(ancestors: readonly Draft[], condition: ReturnType<typeof conditionsOf>): readonly Ancestor[] {
+function limitAncestors(
+  ancestors: readonly Draft[],
+  omitted: number,
+  condition: ReturnType<typeof conditionsOf>,
+): readonly Ancestor[] {
+  const count = ancestors.length + omitted
   const kept = ancestors.slice(0, MAX_ANCESTORS)
   const last =
-    ancestors.length <= MAX_ANCESTORS
-      ? -1
-      : kept.findLastIndex(({ controllerName }) => controllerName === CONTROLLER_NAME)
+    count <= MAX_ANCESTORS ? -1 : kept.findLastIndex(({ controllerName }) => controllerName === CONTROLLER_NAME)
   return kept.map((draft, index) => {
     if (index !== last) return draft.write()
-    const message = `${ancestors.length - (MAX_ANCESTORS - 1)} AncestorRefs ignored due to max status size`
+    const message = `${count - (MAX_ANCESTORS - 1)} AncestorRefs ignored due to max status size`
     const summarized = condition('StatusSummarized', 'True', 'StatusSummary', message)
     return { ancestorRef: SUMMARY, controllerName: CONTROLLER_NAME, conditions: [summarized] }
   })

@@ -1,4 +1,4 @@
-import { expect } from 'vitest'
+import { expect, test } from 'vitest'
 import type { ApiObject } from '#api/object.ts'
 import { policyStatus as statusSchema } from '#api/policy-status.ts'
 import { validate } from '#schema/index.ts'
@@ -88,3 +88,42 @@ verifies(
     expect(validate(statusSchema, stamped).problems).toEqual([])
   },
 )
+
+test('of many Gateways that share a backend, those that come first by name are in the status', () => {
+  // By key, the namespace comes first; in a status, the name.
+  const places = Array.from({ length: 20 }, (_, i) => ({ namespace: i < 10 ? 'b' : 'a', name: `g${i + 10}` }))
+  const shared = { group: 'gatewright.dev', kind: 'ProxyBackend', name: 'shared', namespace: 'default' }
+  const objects = places.flatMap((metadata, i) => [
+    {
+      kind: 'Gateway',
+      metadata,
+      spec: { gatewayClassName: 'gatewright', listeners: [{ name: 'http', port: 8000 + i, protocol: 'HTTP' }] },
+    },
+    {
+      kind: 'HTTPRoute',
+      metadata,
+      spec: { parentRefs: [{ name: metadata.name }], rules: [{ backendRefs: [shared] }] },
+    },
+  ])
+  const grants = ['a', 'b'].map((namespace) => ({
+    kind: 'ReferenceGrant',
+    metadata: { name: namespace },
+    spec: {
+      from: [{ group: 'gateway.networking.k8s.io', kind: 'HTTPRoute', namespace }],
+      to: [{ group: shared.group, kind: shared.kind }],
+    },
+  }))
+  const backend = { kind: 'ProxyBackend', metadata: { name: 'shared' }, spec: { static: { host: 'x.test', port: 1 } } }
+  const { group, kind, name } = shared
+  const policy = {
+    kind: 'ProxyPolicy',
+    metadata: { name: 'p' },
+    spec: { targetRefs: [{ group, kind, name }], backend: { tls: { sni: 's.test' } } },
+  }
+  const translated = translate([...objects, ...grants, backend, policy].map((object) => admitObject(object)))
+  const found = translated.statuses.find((one) => one.kind === 'ProxyPolicy')!
+  const status = found.status as unknown as { ancestors: { ancestorRef: { name: string } }[] }
+  const names = status.ancestors.map(({ ancestorRef }) => ancestorRef.name)
+  expect(names).toEqual([...places.slice(0, 15).map((place) => place.name), 'StatusSummary'])
+  expect(JSON.stringify(status.ancestors[15])).toContain('5 AncestorRefs ignored')
+})

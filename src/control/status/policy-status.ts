@@ -1,47 +1,51 @@
 import type { Finding } from '#base/finding.ts'
+import { type ConditionDraft, conditionsOf } from '../context/condition.ts'
 import { describeOverlaps } from '../policies/describe-overlaps.ts'
 import type { PolicyFacts } from '../policies/policy-facts.ts'
-import { type ConditionDraft, conditionsOf } from './condition.ts'
 import {
   type AncestorEntry,
+  type AncestorRef,
   type GatewaysOf,
   gatewayRef,
   policyAncestors,
   reachedGateways,
   SUMMARY,
+  writtenGateways,
 } from './policy-ancestors.ts'
 
 /**
  * `status` of a ProxyPolicy: one entry for each Gateway whose traffic it affects, one for targets that it is not attached to, and a
- * summary (specification 1, 2.6; decisions A-24, A-32, A-33).
+ * summary (specification 1, 2.6; decision A-24).
  * @param errors findings of the policy with severity `error`
  */
 export function policyStatus(policy: PolicyFacts, gatewaysOf: GatewaysOf, errors: readonly Finding[]) {
   const { object, attachments } = policy
   const accepted = acceptedCondition(policy, errors)
   const unattached = unattachedCondition(policy)
-  const own = reachedGateways(attachments, gatewaysOf).map((gateway): AncestorEntry => {
-    const isHere = (at: string) => gatewaysOf(at).includes(gateway)
+  const gateways = reachedGateways(attachments, gatewaysOf)
+  const reached = writtenGateways(gateways)
+  const own = reached.map(({ key, ancestorRef }): AncestorEntry => {
+    const isHere = (at: string) => gatewaysOf(at).includes(key)
     const conditions = () => [accepted, attachedCondition(policy), ...overlappedConditions(policy, isHere)]
-    return { ancestorRef: gatewayRef(gateway), conditions }
+    return { ancestorRef, conditions }
   })
   if (unattached !== undefined) own.push({ ancestorRef: SUMMARY, conditions: () => [accepted, unattached] })
+  const first = gateways[0] === undefined ? SUMMARY : gatewayRef(gateways[0])
   return {
     conditions:
       own.length === 0
         ? []
         : [
-            summaryOf(accepted, own[0]!),
+            summaryOf(accepted, first),
             unattached ?? attachedCondition(policy),
             ...overlappedConditions(policy, (at) => gatewaysOf(at).length > 0),
           ],
-    ancestors: policyAncestors(object, object.status, own),
+    ancestors: policyAncestors(object, object.status, own, gateways.length - reached.length),
   }
 }
 
 /** A condition for the whole policy; if it is not True, the message names the first Gateway concerned. */
-function summaryOf(condition: ConditionDraft, { ancestorRef }: AncestorEntry): ConditionDraft {
-  const { kind, namespace, name } = ancestorRef
+function summaryOf(condition: ConditionDraft, { kind, namespace, name }: AncestorRef): ConditionDraft {
   if (condition.status === 'True' || kind === undefined) return condition
   return { ...condition, message: `${kind} ${namespace}/${name}: ${condition.message}` }
 }

@@ -1,9 +1,9 @@
 import { compareText } from '#base/compare-text.ts'
 import type { Finding } from '#base/finding.ts'
-import { CONTROLLER_NAME } from '../controller.ts'
+import { conditionsOf } from '../context/condition.ts'
+import { CONTROLLER_NAME } from '../context/controller.ts'
 import type { AttachedParent } from '../routes/attach-route.ts'
 import type { TranslatedRoute } from '../routes/translate-route.ts'
-import { conditionsOf } from './condition.ts'
 
 /** `status` of a route: one entry for each parent (Gateway API). A message lists Services without endpoints (decision A-131). @param errors of the route */
 export function routeStatus(

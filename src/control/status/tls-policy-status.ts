@@ -1,8 +1,8 @@
 import type { AttachedTlsPolicy } from '../backends/attach-tls-policy.ts'
+import { type ConditionDraft, conditionsOf } from '../context/condition.ts'
 import { describeOverlaps } from '../policies/describe-overlaps.ts'
 import type { Overlap } from '../policies/find-overlaps.ts'
-import { type ConditionDraft, conditionsOf } from './condition.ts'
-import { type GatewaysOf, gatewayRef, policyAncestors, reachedGateways } from './policy-ancestors.ts'
+import { type GatewaysOf, policyAncestors, reachedGateways, writtenGateways } from './policy-ancestors.ts'
 
 /**
  * `status` of a BackendTLSPolicy: one entry for each Gateway whose traffic reaches its targets (Gateway API, BackendTLSPolicy).
@@ -10,17 +10,18 @@ import { type GatewaysOf, gatewayRef, policyAncestors, reachedGateways } from '.
  */
 export function tlsPolicyStatus(policy: AttachedTlsPolicy, overlaps: readonly Overlap[], gatewaysOf: GatewaysOf) {
   const { object, attachments } = policy
-  const entries = reachedGateways(attachments, gatewaysOf).map((gateway) => ({
-    ancestorRef: gatewayRef(gateway),
+  const gateways = reachedGateways(attachments, gatewaysOf)
+  const entries = writtenGateways(gateways).map(({ key, ancestorRef }) => ({
+    ancestorRef,
     conditions: () => [
       acceptedCondition(
         policy,
-        overlaps.filter(({ at }) => gatewaysOf(at).includes(gateway)),
+        overlaps.filter(({ at }) => gatewaysOf(at).includes(key)),
       ),
       resolvedRefsCondition(policy),
     ],
   }))
-  return { ancestors: policyAncestors(object, object.status, entries) }
+  return { ancestors: policyAncestors(object, object.status, entries, gateways.length - entries.length) }
 }
 
 function acceptedCondition(policy: AttachedTlsPolicy, overlaps: readonly Overlap[]): ConditionDraft {

@@ -1,8 +1,8 @@
 import type { PlanNames } from '#exchange/exchange.ts'
 import type { WeightedBackend } from '#plan/item.ts'
+import type { Lookups } from '../lookups/lookups.ts'
 import type { PlanCompileContext, SharedState } from '../merge/compile-context.ts'
 import type { MergedField } from '../merge/merge.ts'
-import type { Lookups } from '../plan/lookups.ts'
 
 /** The use of a backend by a route rule: the names of the rule, and the targets of policies that apply to it, weakest first. */
 export interface BackendUse {

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import type { BackendItem, EndpointsItem, PlanItem } from '#plan/item.ts'
-import { RecordedLookups } from '../plan/lookups.ts'
+import { RecordedLookups } from '../lookups/lookups.ts'
 import { backendItem, indexOf } from '../testing.ts'
 import { bindProtocol } from './bind-protocol.ts'
 

@@ -11,8 +11,8 @@ import type {
   SectionNames,
 } from '#protocols/backend-protocol.ts'
 import { type BackendSpec, type BackendType, protocolOf } from '#protocols/backend-protocols.ts'
+import type { Lookups } from '../lookups/lookups.ts'
 import { allSourcesOf, type MergedField, sourcesOf } from '../merge/merge.ts'
-import type { Lookups } from '../plan/lookups.ts'
 
 /** The protocol implementation, bound to one backend of the plan. */
 export interface BoundProtocol extends Pick<BackendProtocol<never>, 'name' | 'responseTimeoutMs' | 'rewritesHost'> {

@@ -13,10 +13,10 @@ import { refuseForPolicy } from '#policies/shared/refused-policy.ts'
 import { type Address, labelOf } from '#protocols/address.ts'
 import type { ProtocolRun } from '#protocols/backend-protocol.ts'
 import { EndpointHealth } from '#state/endpoint-health.ts'
+import type { Lookups } from '../lookups/lookups.ts'
 import { buildChainFor, compileSetting } from '../merge/build-chain.ts'
 import type { SharedState } from '../merge/compile-context.ts'
 import { type MergedField, sourcesOf } from '../merge/merge.ts'
-import type { Lookups } from '../plan/lookups.ts'
 import type { BackendContext, BackendMerge, BackendUse } from './backend-context.ts'
 import { type BoundProtocol, backendSettings, bindProtocol } from './bind-protocol.ts'
 import { compileTunnel } from './compile-tunnel.ts'
@@ -27,6 +27,7 @@ import { impliedFields } from './implied-fields.ts'
 import type { LiveBackend, LiveEndpoint } from './live-backend.ts'
 import { mergeForBackend } from './merge-for-backend.ts'
 import { type Place, RequestedPlaces } from './place.ts'
+import { reportOwnServer } from './report-own-server.ts'
 import { reportPlainPort } from './report-plain-port.ts'
 
 /** Builds a backend for the requests of one rule. @returns undefined if the reference is broken, or the backend does not exist */
@@ -65,6 +66,7 @@ export function buildLiveBackend(use: BackendUse, inputs: BackendContext): LiveB
   const groups = found.map((group) =>
     group.map((address) => buildEndpoint({ ...endpointInputs, address }, merge(address.section), inputs)),
   )
+  reportOwnServer(item, found.flat(), context, inputs.state)
   if (use.carries === 'requests') reportPlainPort(item, groups.flat(), context)
   const run = compileProtocol()
   if (use.carries === 'bytes' && run.isGuarded === true) {

@@ -1,8 +1,8 @@
 import { NO_PLAN_NAMES } from '#exchange/exchange.ts'
+import type { Lookups } from '../lookups/lookups.ts'
+import { Memo } from '../lookups/memo.ts'
+import type { PlanIndex } from '../lookups/plan-index.ts'
 import { quietContext, type SharedState } from '../merge/compile-context.ts'
-import type { Lookups } from '../plan/lookups.ts'
-import { Memo } from '../plan/memo.ts'
-import type { PlanIndex } from '../plan/plan-index.ts'
 import { buildLiveBackend } from './build-backend.ts'
 import type { LiveBackend } from './live-backend.ts'
 

@@ -99,7 +99,7 @@ verifies('backend.http/version-unset-grpc', 'gRPC uses HTTP/2, for every client'
 
 verifies('backend.http/version-unset-plaintext', 'a plaintext client keeps its version; 1.0 becomes 1.1', () => {
   const chosen = httpVersions({})
-  expect([chosen['1.0'], chosen['1.1'], chosen['2']]).toEqual(['http1', 'http1', 'http2'])
+  expect([chosen['1.0'], chosen['1.1'], chosen['2']]).toEqual(['http1', 'http1', 'negotiated'])
 })
 
 verifies(

@@ -96,8 +96,9 @@ function plainDestinations(
   const http1: Destination = { ...forward, http: 'http1' }
   const http2: Destination = { ...base, http: 'http2' }
   const usual = version === 'HTTP2' ? http2 : http1
-  const derived = version === 'HTTP1' ? http1 : http2
-  return { usual, plaintextHttp2: derived, grpc: derived, rpc: http2, upgrade: { ...base, http: 'http1' } }
+  const plaintextHttp2: Destination = version === undefined ? { ...base, http: 'negotiated', http1 } : usual
+  const grpc = version === 'HTTP1' ? http1 : http2
+  return { usual, plaintextHttp2, grpc, rpc: http2, upgrade: { ...base, http: 'http1' } }
 }
 
 /** Extends the key, so that connections through a proxy server are shared neither with others nor with other uses of it. */

@@ -3,8 +3,8 @@ import type { Refusal } from '#exchange/outcome.ts'
 import type { BackendItem } from '#plan/item.ts'
 import type { EndpointName, ProtocolRun } from '#protocols/backend-protocol.ts'
 import type { EndpointHealth } from '#state/endpoint-health.ts'
-import type { Chain } from '../request/chain.ts'
-import type { Reader } from '../request/readers.ts'
+import type { Chain } from '../merge/chain.ts'
+import type { Reader } from '../merge/readers.ts'
 import type { Place, RequestedPlaces } from './place.ts'
 
 /** A backend as used by one route rule, with its merged policies. */

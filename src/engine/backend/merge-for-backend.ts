@@ -1,6 +1,6 @@
 import type { BackendItem } from '#plan/item.ts'
+import type { Lookups } from '../lookups/lookups.ts'
 import { mergeSection } from '../merge/build-chain.ts'
-import type { Lookups } from '../plan/lookups.ts'
 import type { BackendMerge } from './backend-context.ts'
 import { backendTargets } from './backend-targets.ts'
 

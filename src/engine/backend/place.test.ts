@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
 import { ForwardRules, parseNetwork } from '#net/connect/forward-rules.ts'
+import { UNKNOWN_MACHINE } from '#net/connect/own-machine.ts'
 import { findPlace, isRefusal, RequestedPlaces } from './place.ts'
 
 /** Places whose destinations are only their addresses. */
@@ -107,7 +108,7 @@ test.each([
 ])('behind a proxy server, which resolves it, %s is not allowed if %j are permitted', (authority, permitted) => {
   const rules = new ForwardRules(
     permitted.map((network) => parseNetwork(network)!),
-    (_, port) => port === 9,
+    { ...UNKNOWN_MACHINE, isListener: (_, port) => port === 9 },
   )
   expect(places(false, rules, true).found.find(authority)).toMatchObject({ code: 'destination-not-allowed' })
 })
@@ -124,7 +125,7 @@ test('behind a proxy server, a known place is refused once the gateway listens t
   const own = new Set<string>()
   const rules = new ForwardRules(
     ['127.0.0.0/8', '::1'].map((network) => parseNetwork(network)!),
-    (address, port) => own.has(`${address} ${port}`),
+    { ...UNKNOWN_MACHINE, isListener: (address, port) => own.has(`${address} ${port}`) },
   )
   const { found } = places(false, rules, true)
   expect(found.find('127.0.0.1:81')).toMatchObject({ label: '127.0.0.1:81' })
@@ -134,7 +135,10 @@ test('behind a proxy server, a known place is refused once the gateway listens t
 
 test.each(['127.0.0.1', '::1'])('behind a proxy server, localhost is refused if the gateway listens at %s', (own) => {
   const permitted = ['127.0.0.0/8', '::1'].map((network) => parseNetwork(network)!)
-  const rules = new ForwardRules(permitted, (address, port) => address === own && port === 81)
+  const rules = new ForwardRules(permitted, {
+    ...UNKNOWN_MACHINE,
+    isListener: (address, port) => address === own && port === 81,
+  })
   const { found } = places(false, rules, true)
   expect(found.find('localhost:81')).toMatchObject({ detail: 'localhost:81 is the gateway itself' })
   expect(found.find('localhost:82')).toMatchObject({ label: 'localhost:82' })

@@ -64,19 +64,9 @@ export class RequestedPlaces {
   #refuse(host: string, port: number): string | undefined {
     const { rules, tunnelled } = this.#options
     if (isIpAddress(host)) return rules.refuse(host, port)
-    if (!tunnelled || !LOOPBACK_NAME.test(host)) return undefined
-    // The proxy server chooses between the addresses.
-    if (LOOPBACK_ADDRESSES.some((address) => rules.isGateway(address, port))) {
-      return `${host}:${port} is the gateway itself`
-    }
-    const refusals = LOOPBACK_ADDRESSES.map((address) => rules.refuse(address, port))
-    return refusals.includes(undefined) ? undefined : `${host}: ${refusals[0]}`
+    return tunnelled ? rules.refuseName(host, port) : undefined
   }
 }
-
-/** Names that always are those of loopback addresses (RFC 6761, 6.3): those of the gateway, if the proxy server is on its machine. */
-const LOOPBACK_NAME = /(?:^|\.)localhost$/
-const LOOPBACK_ADDRESSES = ['127.0.0.1', '::1']
 
 /** The place of a request at an endpoint, after everything that may change its host. */
 export function findPlace(place: Place | RequestedPlaces, authority: string): Place | Refusal {

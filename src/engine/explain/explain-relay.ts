@@ -1,8 +1,8 @@
 import type { Refusal } from '#exchange/outcome.ts'
 import type { ListenerItem, RelayRouteItem } from '#plan/item.ts'
 import { backendTargets } from '../backend/backend-targets.ts'
-import { RecordedLookups } from '../plan/lookups.ts'
-import type { PlanIndex } from '../plan/plan-index.ts'
+import { RecordedLookups } from '../lookups/lookups.ts'
+import type { PlanIndex } from '../lookups/plan-index.ts'
 import { decideRelay } from '../request/decide-relay.ts'
 import type { LiveRelayListener } from '../route/live-listener.ts'
 import {

@@ -51,6 +51,14 @@ test('a request that would be forwarded: listener and rule, chosen backend and e
   expect(explanation.protocol).toBeUndefined()
 })
 
+test('a policy of the backend reads the body', async () => {
+  const set = [{ name: 'x-size', value: 'string(size(request.body))' }]
+  const policy = policyItem('backend.transformation', BACKEND, { request: { set } })
+  const { exchange } = exchangeReading({ method: 'POST', target: '/api' }, 'hello')
+  const { upstream } = await explainRequest({ nowMs: 0, ...livePlan(...PLAN, policy) }, exchange)
+  expect(upstream).toContain('\r\nx-size: 5\r\n')
+})
+
 test.each([
   [{}, 'http1'],
   [{ 'backend.http': { version: 'HTTP2' } }, 'http2'],

@@ -1,30 +1,38 @@
 import type { PolicySection } from '#api/policy-fields.ts'
 import { clock } from '#base/clock.ts'
-import { restoreAttemptStart, saveAttemptStart } from '#exchange/attempt-start.ts'
 import { backendName } from '#exchange/backend-name.ts'
 import { type Call, CallError } from '#exchange/call.ts'
 import { consumerOf } from '#exchange/consumer.ts'
 import type { Callout, Exchange } from '#exchange/exchange.ts'
-import { type Answer, type Outcome, type Refusal, reject } from '#exchange/outcome.ts'
+import { wholeBody } from '#exchange/known-body.ts'
+import type { Answer, Outcome, Refusal } from '#exchange/outcome.ts'
 import { refuseLargeBody } from '#exchange/refuse-large-body.ts'
 import { NO_CLIENT, type RunContext } from '#exchange/run-context.ts'
 import type { Trace, TracedCallout, TracedLimit, TraceStep, WrittenCredential } from '#exchange/trace.ts'
 import type { Destination } from '#net/destination.ts'
 import { matchedPath } from '#net/http/path-form.ts'
-import { isGrpcRequest } from '#net/http/request-rules.ts'
+import { announcedLength, isGrpcRequest } from '#net/http/request-rules.ts'
 import { BODY_LENGTH, BODY_NONE } from '#net/stream.ts'
 import type { ListenerItem, Phase, RouteItem, RouteMatch } from '#plan/item.ts'
 import { isLoopbackAddress } from '#protocols/address.ts'
 import type { ProtocolExplanation } from '#protocols/backend-protocol.ts'
 import { backendTargets } from '../backend/backend-targets.ts'
 import { chooseDestination } from '../backend/destinations.ts'
-import { chooseForAttempt } from '../backend/session-endpoint.ts'
+import { type Lookups, RecordedLookups } from '../lookups/lookups.ts'
 import type { LivePlan } from '../plan/live-plan.ts'
-import { type Lookups, RecordedLookups } from '../plan/lookups.ts'
 import { Decision, decide, refuseForClient, runResponsePolicies } from '../request/decide.ts'
-import { neededBody, needsDecodedBody, prepareAttempt } from '../request/prepare-attempt.ts'
 import { type LiveSocket, listenerTargets, ruleTargets } from '../route/live-listener.ts'
 import type { NearMiss } from '../route/route-table.ts'
+import { chooseForAttempt } from '../route/session-endpoint.ts'
+import {
+  attemptPrepared,
+  beginAttempt,
+  beginScript,
+  bodyCollected,
+  bodyDecoded,
+  type ScriptDriver,
+  type ScriptedRequest,
+} from '../script/attempt.ts'
 import {
   type EffectivePolicy,
   type ExplainedBackend,
@@ -216,7 +224,7 @@ function queryParameter(name: string): WrittenCredential {
 function transformAnswer(answer: Answer, exchange: Exchange, decision: Decision): Outcome {
   const { head, body } = answer
   exchange.response = head
-  exchange.responseBody = typeof body === 'string' ? new TextEncoder().encode(body) : (body ?? new Uint8Array(0))
+  exchange.responseBody = wholeBody(typeof body === 'string' ? new TextEncoder().encode(body) : body)
   const replaced = runResponsePolicies(exchange, decision)
   return replaced ?? { ...answer, body: exchange.newResponseBody ?? body }
 }
@@ -233,44 +241,47 @@ function httpVersionOf(exchange: Exchange, { place }: Decision): Destination['ht
   return chooseDestination(place!.destinations, exchange, exchange.request.upgrade).http
 }
 
-/** As in a proxy: with `retry`, an endpoint that cannot take the request leaves it to the others. */
-async function attempt(exchange: Exchange, decision: Decision): Promise<Outcome> {
-  const start = exchange.retry?.attempts ? saveAttemptStart(exchange) : undefined
-  for (;;) {
-    const outcome = await attemptOnce(exchange, decision)
-    const { endpoint, unfit } = decision
-    const isUnfit = outcome?.kind === 'refusal' && outcome.endpointFault === 'unfit'
-    if (!isUnfit || unfit.some((each) => each.endpoint === endpoint)) return outcome
-    decision.unfit = [...unfit, { endpoint: endpoint!, refusal: outcome }]
-    if (start === undefined) return outcome
-    restoreAttemptStart(exchange, start)
-  }
+/** Runs the script of a request with values: a request that is ready to be sent has no outcome. */
+function attempt(exchange: Exchange, decision: Decision): Promise<Outcome> {
+  return new Promise((resolve, reject) => {
+    beginScript(VALUES, { exchange, decision, attemptStart: undefined, retriesLeft: 0, resolve, reject })
+  })
+}
+
+interface ExplainedAttempt extends ScriptedRequest {
+  readonly resolve: (outcome: Outcome) => void
+  readonly reject: (bug: unknown) => void
+}
+
+const VALUES: ScriptDriver<ExplainedAttempt> = {
+  hasUnreadBody: ({ exchange }) => exchange.requestBody.kind === 'unread',
+  keepBody: () => true,
+  collectBody(request, use) {
+    const { exchange, decision, reject } = request
+    const read = exchange.bodies.request.read(decision.frontend!.maxBufferBytes, use)
+    read.then((unread) => bodyCollected(VALUES, request, use, unread)).catch(reject)
+  },
+  decodeBody(request) {
+    const { exchange, decision, reject } = request
+    const decoded = exchange.bodies.request.decode(decision.frontend!.maxBufferBytes)
+    decoded.then((undecoded) => bodyDecoded(VALUES, request, undecoded)).catch(reject)
+  },
+  chooseEndpoint: ({ exchange, decision: { backend, unfit } }) =>
+    chooseForAttempt(backend!, exchange.session, { tried: [], unfit }, FIRST),
+  wait(request, outcome) {
+    outcome.then((settled) => attemptPrepared(VALUES, request, settled)).catch(request.reject)
+  },
+  leaveToOthers: (request) => beginAttempt(VALUES, request),
+  refuse: ({ resolve }, refusal) => resolve(refusal),
+  finish: ({ resolve }, outcome) => resolve(outcome),
 }
 
 /** What no policy has read: it is sent whole, or the protocol that serves the request reads it. */
 async function readRest(exchange: Exchange, { frontend }: Decision, sends: boolean): Promise<Refusal | undefined> {
   const maxBytes = sends ? Number.POSITIVE_INFINITY : frontend!.maxBufferBytes
-  const unread = await exchange.bodies.readRequestBody(exchange, maxBytes, true)
+  const unread = await exchange.bodies.request.read(maxBytes, true)
   if (unread !== undefined) return unread
-  return exchange.requestBody === null ? refuseLargeBody('body-too-large', maxBytes) : undefined
-}
-
-async function attemptOnce(exchange: Exchange, decision: Decision): Promise<Outcome> {
-  const { backend, unfit } = decision
-  const endpoint = chooseForAttempt(backend!, exchange.session, { tried: [], unfit }, FIRST)
-  if (endpoint === undefined) return unfit[0]?.refusal ?? reject('no-healthy-backends')
-  const use = neededBody(decision, exchange)
-  if (use !== false) {
-    const { maxBufferBytes } = decision.frontend!
-    const unread = await exchange.bodies.readRequestBody(exchange, maxBufferBytes, use)
-    if (unread !== undefined) return unread
-    if (exchange.requestBody === null && use === true) return refuseLargeBody('body-too-large', maxBufferBytes)
-    if (needsDecodedBody(decision, exchange)) {
-      const undecoded = await exchange.bodies.decodeRequestBody(exchange, maxBufferBytes)
-      if (undecoded !== undefined) return undecoded
-    }
-  }
-  return prepareAttempt(endpoint, exchange, decision)
+  return exchange.requestBody.kind === 'large' ? refuseLargeBody('body-too-large', maxBytes) : undefined
 }
 
 /** All effective policies of the request: traffic, backend, frontend. */
@@ -294,9 +305,11 @@ function effectivePolicies(decision: Decision, lookups: Lookups): EffectivePolic
 
 function upstreamText(exchange: Exchange): string {
   const { request } = exchange
-  const body = exchange.newRequestBody ?? exchange.requestBody ?? undefined
+  const body = exchange.newRequestBody ?? exchange.requestBody.whole
   const length = body?.length ?? 0
-  const head = request.writeRequest(length === 0 ? BODY_NONE : BODY_LENGTH, length === 0 ? -1 : length, '')
+  // If the client sent a body and its replacement is empty, the Content-Length is 0.
+  const kind = length === 0 && request.contentLength <= 0 ? BODY_NONE : BODY_LENGTH
+  const head = request.writeRequest(kind, announcedLength(request, { kind, length }), '')
   if (body === undefined) return head
   let text = head
   for (const byte of body) text += String.fromCharCode(byte)

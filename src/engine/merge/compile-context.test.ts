@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import type { PlanItem } from '#plan/item.ts'
 import type { CallFault } from '#policies/policy.ts'
-import { RecordedLookups } from '../plan/lookups.ts'
+import { RecordedLookups } from '../lookups/lookups.ts'
 import { backendItem, indexOf, policyItem, stateOf } from '../testing.ts'
 import { quietContext } from './compile-context.ts'
 

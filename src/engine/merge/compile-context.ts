@@ -40,8 +40,8 @@ import type { SlotLookup, SlotMemory } from '#state/slots.ts'
 import { TokenBucket, type TokenBucketSettings } from '#state/token-bucket.ts'
 import { ValueBuckets } from '#state/value-buckets.ts'
 import { ValueTable } from '#state/value-table.ts'
-import type { Lookups } from '../plan/lookups.ts'
-import { type Reader, readerOf } from '../request/readers.ts'
+import type { Lookups } from '../lookups/lookups.ts'
+import { type Reader, readerOf } from './readers.ts'
 
 /** State of the process and of the thread that compiled policies use. */
 export interface SharedState extends SlotLookup {

@@ -8,7 +8,7 @@ import type { FrontendTcpSetting } from '#policies/frontend/tcp/index.ts'
 import type { FrontendTlsSetting } from '#policies/frontend/tls/index.ts'
 import type { CompileContext } from '#policies/policy.ts'
 import { readsResponseBody, recordsRequestBody } from '#policies/shared/body-use.ts'
-import type { Lookups } from '../plan/lookups.ts'
+import type { Lookups } from '../lookups/lookups.ts'
 import { compileSetting, mergeSection } from './build-chain.ts'
 
 /** The merged `frontend` policies of one listener. */

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import type { LevelName, PolicyItem } from '#plan/item.ts'
 import { verifies } from '#test/support/verifies.ts'
-import { RecordedLookups } from '../plan/lookups.ts'
+import { RecordedLookups } from '../lookups/lookups.ts'
 import { indexOf, policyItem } from '../testing.ts'
 import { type MergeRequest, mergePolicies } from './merge.ts'
 
@@ -105,7 +105,7 @@ verifies(
   },
 )
 
-verifies(['traffic/phases-never-merge', 'traffic/phases-run-separately'], 'each phase merges for itself', () => {
+verifies('traffic/phases-never-merge', 'each phase merges for itself', () => {
   const policies = [
     cors(ROUTE, 'post'),
     cors(GATEWAY, 'post-weak'),

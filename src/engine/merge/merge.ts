@@ -1,7 +1,7 @@
 import type { PolicySection } from '#api/policy-fields.ts'
 import { LEVEL, type Phase, type PolicyItem } from '#plan/item.ts'
 import type { PolicyDefinition, PolicySource, SettingDefinition } from '#policies/policy.ts'
-import type { Lookups } from '../plan/lookups.ts'
+import type { Lookups } from '../lookups/lookups.ts'
 
 /** One field of a section after merging: the policies that set it, and those that were overridden. */
 export interface MergedField {

@@ -1,9 +1,9 @@
 import { policyDefinition } from '#api/policy-fields.ts'
 import type { ListenerItem, RelayRouteItem, RouteItem } from '#plan/item.ts'
+import type { Lookups } from '../lookups/lookups.ts'
 import { mergeSection } from '../merge/build-chain.ts'
 import type { MergedField } from '../merge/merge.ts'
 import { listenerTargets, ruleTargets } from '../route/live-listener.ts'
-import type { Lookups } from './lookups.ts'
 
 /** Whether a rule takes requests or connections of some clients only: by address, certificate, credential, rules, or because a server decides. */
 export function isRestricted(rule: RouteItem | RelayRouteItem, listener: ListenerItem, lookups: Lookups): boolean {

@@ -4,7 +4,7 @@ import type { BackendItem, PolicyItem, RouteItem } from '#plan/item.ts'
 import type { BackendNeed } from '#policies/policy.ts'
 import type { Address } from '#protocols/address.ts'
 import { bindProtocol } from '../backend/bind-protocol.ts'
-import type { Lookups } from './lookups.ts'
+import type { Lookups } from '../lookups/lookups.ts'
 
 /**
  * Finds the parts of a policy for a route, a rule or a `backendRef` that have no effect, because none of its backends supports them. A policy for a

@@ -5,6 +5,7 @@ import type { CredentialSource } from '#policies/shared/clouds/cloud-credential.
 import { specFrom } from '#policies/shared/testing.ts'
 import { trafficJwtAuthentication } from '#policies/traffic/jwt-authentication/schema.ts'
 import { verifies } from '#test/support/verifies.ts'
+import { PlanIndex } from '../lookups/plan-index.ts'
 import {
   backendItem,
   changeTo,
@@ -18,7 +19,6 @@ import {
   toBackend,
 } from '../testing.ts'
 import { PlanCheck } from './check-plan.ts'
-import { PlanIndex } from './plan-index.ts'
 
 const GATEWAY = 'Gateway/default/main'
 const ROUTE = 'HTTPRoute/default/r'

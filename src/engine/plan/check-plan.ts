@@ -1,11 +1,13 @@
 import { policyDefinition } from '#api/policy-fields.ts'
 import { byKey } from '#base/compare-text.ts'
 import type { Finding } from '#base/finding.ts'
-import { Stages, type Work } from '#base/incremental/stage.ts'
+import { type NodeFault, Stages, type Work } from '#base/incremental/stage.ts'
 import { Table } from '#base/incremental/table.ts'
 import type { Origin } from '#base/origin.ts'
 import { NO_PLAN_NAMES } from '#exchange/exchange.ts'
+import { NO_COUNTER } from '#exchange/token-counter.ts'
 import type { PlanChange } from '#plan/delta.ts'
+import { FaultReports } from '#plan/fault-reports.ts'
 import type { BackendItem, PlanItem, PolicyItem, RelayRouteItem, RouteItem, SecretItem } from '#plan/item.ts'
 import { type KeySetAddress, keySetId } from '#policies/shared/authentication/remote-key-set.ts'
 import type { CredentialSource } from '#policies/shared/clouds/cloud-credential.ts'
@@ -17,6 +19,8 @@ import { bindProtocol } from '../backend/bind-protocol.ts'
 import { buildLiveBackend } from '../backend/build-backend.ts'
 import { buildCalledBackend } from '../backend/called-backends.ts'
 import type { LiveBackend } from '../backend/live-backend.ts'
+import type { Lookups } from '../lookups/lookups.ts'
+import { byPrecedence } from '../lookups/plan-index.ts'
 import { compileSetting, mergeSection } from '../merge/build-chain.ts'
 import { PlanCompileContext, quietContext, type SharedState } from '../merge/compile-context.ts'
 import { allSourcesOf, isSourceOf } from '../merge/merge.ts'
@@ -24,9 +28,7 @@ import { unmetNeeds } from './backend-needs.ts'
 import { misreadPaths, type Use, usesOfRule } from './check-uses.ts'
 import { failoverProblems } from './failover.ts'
 import { guardedMirrors } from './guarded-mirrors.ts'
-import type { Lookups } from './lookups.ts'
 import { openForwardProxies } from './open-forward-proxy.ts'
-import { byPrecedence } from './plan-index.ts'
 import { sharedLocationProblem, weakenedProblem } from './shared-location.ts'
 import { optionalIdentities, unusedIdentityProblem } from './unused-identity.ts'
 import { type SourceChange, WantedSources } from './wanted-sources.ts'
@@ -44,6 +46,17 @@ export interface Checked {
 export interface SourceChanges {
   readonly keySets: SourceChange<KeySetAddress>
   readonly credentials: SourceChange<CredentialSource>
+}
+
+type Runtime = Pick<SharedState, 'passwords' | 'tokenCounter' | 'sealer'>
+
+/** What a check needs: it compiles, and serves no requests. */
+export type CheckedState = Omit<SharedState, keyof Runtime>
+
+const NO_REQUESTS: Runtime = {
+  passwords: { check: () => 'wrong' },
+  tokenCounter: NO_COUNTER,
+  sealer: { seal: () => '', open: () => undefined },
 }
 
 /**
@@ -65,15 +78,21 @@ export class PlanCheck {
   readonly #slots = new Table<number>('slots')
   readonly #keySets = new WantedSources('keySets', keySetId)
   readonly #credentials = new WantedSources<CredentialSource>('credentials', ({ id }) => id)
-  readonly #stages = new Stages()
+  readonly #stages: Stages
+  readonly #faults: FaultReports
   readonly #changedProblems = new Set<string>()
   readonly #changedSlots = new Set<string>()
   readonly #assigned = new Map<string, number>()
   readonly #state: SharedState
 
-  /** @param state assigns slots */
-  constructor(state: SharedState) {
-    this.#state = state
+  /**
+   * @param state assigns slots
+   * @param onFault called when an item makes the compiler throw, which other items do not notice; by default, the error is thrown again
+   */
+  constructor(state: CheckedState, onFault?: (fault: NodeFault) => void) {
+    this.#state = { ...state, ...NO_REQUESTS }
+    this.#stages = new Stages(onFault)
+    this.#faults = new FaultReports(this.#stages, this.#problems, ({ rows: [row] }) => this.#originOf(row as Use))
     this.#problems.watch((key) => this.#changedProblems.add(key))
     this.#slots.watch((key) => this.#changedSlots.add(key))
     this.#stages.add({
@@ -107,7 +126,7 @@ export class PlanCheck {
   take({ set, removed }: PlanChange): Checked {
     for (const key of removed) this.#put(key, undefined)
     for (const item of set) this.#put(item.key, item)
-    this.#stages.update()
+    this.#update()
     return { problems: this.#takeProblems(), slots: this.#takeSlots(), sources: this.#takeSources() }
   }
 
@@ -118,8 +137,17 @@ export class PlanCheck {
   keptChanged(of: KeptKind, id: string): Checked['problems'] {
     const sources = of === 'key-set' ? this.#keySets : this.#credentials
     sources.stateChanged(id)
-    this.#stages.update()
+    this.#update()
     return this.#takeProblems()
+  }
+
+  #update(): void {
+    this.#stages.update()
+    this.#faults.update()
+  }
+
+  #originOf({ backend }: Use): Origin | undefined {
+    return this.#items.rows(backend)[0]?.origin
   }
 
   /** A backend for calls of the gateway; undefined if there is none with that key. */

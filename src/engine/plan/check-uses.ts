@@ -2,8 +2,8 @@ import type { ConfigProblem } from '#base/config-problem.ts'
 import type { BackendItem, RouteItem } from '#plan/item.ts'
 import { backendSettings, bindProtocol } from '../backend/bind-protocol.ts'
 import { mergeForBackend } from '../backend/merge-for-backend.ts'
+import type { Lookups } from '../lookups/lookups.ts'
 import { listenerTargets, ruleTargets } from '../route/live-listener.ts'
-import type { Lookups } from './lookups.ts'
 
 /** A backend with the targets outside of it whose policies apply to it, as one rule or several rules use it at their listeners. */
 export interface Use {

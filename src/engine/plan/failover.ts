@@ -5,9 +5,9 @@ import type { BackendHealthSpec } from '#policies/backend/health/schema.ts'
 import type { RetrySpec } from '#policies/traffic/retry/schema.ts'
 import { bindProtocol } from '../backend/bind-protocol.ts'
 import { mergeForBackend } from '../backend/merge-for-backend.ts'
+import type { Lookups } from '../lookups/lookups.ts'
 import { mergeSection } from '../merge/build-chain.ts'
 import { listenerTargets, ruleTargets } from '../route/live-listener.ts'
-import type { Lookups } from './lookups.ts'
 
 /** A problem of the priority groups of a backend. */
 export interface GroupProblem extends Omit<ConfigProblem, 'path'> {

@@ -3,6 +3,8 @@ import type { PlanChange } from '#plan/delta.ts'
 import { socketKey } from '#plan/socket.ts'
 import { buildCalledBackend } from '../backend/called-backends.ts'
 import type { LiveBackend } from '../backend/live-backend.ts'
+import { RecordedLookups } from '../lookups/lookups.ts'
+import { PlanIndex } from '../lookups/plan-index.ts'
 import type { SharedState } from '../merge/compile-context.ts'
 import { buildRelayListener } from '../route/build-relay-listener.ts'
 import { buildRequestListener } from '../route/build-request-listener.ts'
@@ -13,8 +15,6 @@ import {
   type LiveRequestListener,
   type LiveSocket,
 } from '../route/live-listener.ts'
-import { RecordedLookups } from './lookups.ts'
-import { PlanIndex } from './plan-index.ts'
 
 /**
  * The plan, ready to serve: sockets, listeners, route tables. An update builds new tables only for listeners whose routes changed, and

@@ -1,7 +1,7 @@
 import type { Finding } from '#base/finding.ts'
 import type { RouteItem } from '#plan/item.ts'
+import type { Lookups } from '../lookups/lookups.ts'
 import { isRestricted } from './access.ts'
-import type { Lookups } from './lookups.ts'
 
 /** A rule at one of its listeners. */
 interface Placed {

@@ -1,8 +1,8 @@
 import type { ConfigProblem } from '#base/config-problem.ts'
 import type { RelayRouteItem, RouteItem } from '#plan/item.ts'
+import type { Lookups } from '../lookups/lookups.ts'
 import { isRelayListener } from '../route/live-listener.ts'
 import { isRestricted } from './access.ts'
-import type { Lookups } from './lookups.ts'
 
 /**
  * Reports rules that let everybody reach any server: a backend whose destinations clients choose needs access controls (specification 1,

@@ -1,9 +1,9 @@
 import { policyDefinition } from '#api/policy-fields.ts'
 import type { Finding } from '#base/finding.ts'
 import type { RouteItem } from '#plan/item.ts'
+import type { Lookups } from '../lookups/lookups.ts'
 import { mergeSection } from '../merge/build-chain.ts'
 import { listenerTargets, ruleTargets } from '../route/live-listener.ts'
-import type { Lookups } from './lookups.ts'
 
 /**
  * Advises on authentication policies that are in force at a listener without TLS, so that everybody on the way can read the credentials of

@@ -3,9 +3,9 @@ import type { ConfigProblem } from '#base/config-problem.ts'
 import { describeOrigin } from '#base/origin.ts'
 import type { PolicyItem } from '#plan/item.ts'
 import type { CheckedCredential } from '#policies/policy.ts'
+import type { Lookups } from '../lookups/lookups.ts'
 import { mergeSection } from '../merge/build-chain.ts'
 import { listenerTargets } from '../route/live-listener.ts'
-import type { Lookups } from './lookups.ts'
 
 /**
  * Another policy in force at the target that checks another credential at the same location (decision A-60). Each pair is

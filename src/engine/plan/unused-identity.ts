@@ -4,9 +4,9 @@ import type { PolicyItem, RouteItem } from '#plan/item.ts'
 import { expressionsIn } from '#schema/index.ts'
 import { backendTargets } from '../backend/backend-targets.ts'
 import { bindProtocol } from '../backend/bind-protocol.ts'
+import type { Lookups } from '../lookups/lookups.ts'
 import { mergeSection } from '../merge/build-chain.ts'
 import { listenerTargets, ruleTargets } from '../route/live-listener.ts'
-import type { Lookups } from './lookups.ts'
 
 /**
  * The authentication policies in force at a rule that require no credential, by key.

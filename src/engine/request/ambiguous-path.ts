@@ -2,8 +2,8 @@ import type { Exchange } from '#exchange/exchange.ts'
 import { type Refusal, reject } from '#exchange/outcome.ts'
 import type { RouteMatch } from '#plan/item.ts'
 import type { ProtocolRun } from '#protocols/backend-protocol.ts'
-import type { LiveRequestListener, LiveRule } from '../route/live-listener.ts'
-import type { RequestPath } from '../route/request-path.ts'
+import type { LiveRule } from '../route/live-listener.ts'
+import type { RequestPath, RoutedPath } from '../route/request-path.ts'
 import type { RouteHit } from '../route/route-table.ts'
 
 // An ambiguous path, which servers may normalise to different paths, is accepted only if the difference cannot matter
@@ -23,16 +23,14 @@ export function refuseIfRead(
   return reading === undefined ? undefined : ambiguous(path, reading, `and ${reader} reads the path`)
 }
 
-/** Refuses an ambiguous path if one of its readings matches another rule. */
+/** Refuses an ambiguous path if one of its readings matches another rule. @param find the rule for a path */
 export function refuseOtherRule(
   path: RequestPath,
   hit: RouteHit<LiveRule>,
-  host: string,
-  { routes }: LiveRequestListener,
-  { request }: Exchange,
+  find: (path: RoutedPath) => RouteHit<LiveRule> | undefined,
 ): Refusal | undefined {
   for (const reading of path.otherReadings(hit.match)) {
-    const other = routes.find(host, request, { matched: reading, query: path.query })
+    const other = find({ matched: reading, query: path.query })
     if (other?.rule === hit.rule) continue
     const takers =
       other === undefined ? 'no rule matches' : `${other.rule.item.key} matches instead of ${hit.rule.item.key}`

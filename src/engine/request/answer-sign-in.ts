@@ -5,7 +5,7 @@ import { hostOf } from '#net/http/authority-form.ts'
 import { matchedPath } from '#net/http/path-form.ts'
 import { type SignInEndpoint, signInEndpoint } from '#policies/shared/sign-in/endpoint.ts'
 import type { SignIn } from '#policies/shared/sign-in/sign-in.ts'
-import type { PlanIndex } from '../plan/plan-index.ts'
+import type { PlanIndex } from '../lookups/plan-index.ts'
 import type { LiveRequestListener, LiveRule } from '../route/live-listener.ts'
 import type { RequestPath } from '../route/request-path.ts'
 

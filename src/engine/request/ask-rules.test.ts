@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest'
 import type { Exchange } from '#exchange/exchange.ts'
 import { exchangeWith } from '#policies/shared/testing.ts'
+import { buildChain, type ChainLink } from '../merge/chain.ts'
 import { askRules } from './ask-rules.ts'
-import { buildChain, type ChainLink } from './chain.ts'
 
 /** A chain with these answers of its policies; undefined: a policy that does not read bodies. */
 function chainOf(...rules: readonly (((exchange: Exchange) => boolean) | undefined)[]) {
@@ -26,7 +26,7 @@ test('rules see the other request of the same client, and change nothing in the 
   const ask = askRules(
     [
       chainOf(({ request, requestBody, identity, metadata }) => {
-        const body = new TextDecoder().decode(requestBody!)
+        const body = new TextDecoder().decode(requestBody.whole)
         seen.push([request.method, request.target, body, request.get('x-team'), request.get('authorization')])
         seen.push([identity.jwt?.claims.sub, metadata])
         return body !== 'no'
@@ -46,5 +46,10 @@ test('rules see the other request of the same client, and change nothing in the 
     ['alice', { a: 1 }],
   ])
   const { request, requestBody, exceeded } = exchange
-  expect([request.method, request.target, requestBody, exceeded]).toEqual(['GET', '/models?a', undefined, undefined])
+  expect([request.method, request.target, requestBody.kind, exceeded]).toEqual([
+    'GET',
+    '/models?a',
+    'unread',
+    undefined,
+  ])
 })

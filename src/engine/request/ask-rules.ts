@@ -1,5 +1,6 @@
 import { Exchange } from '#exchange/exchange.ts'
-import type { Chain } from './chain.ts'
+import { wholeBody } from '#exchange/known-body.ts'
+import type { Chain } from '../merge/chain.ts'
 
 /**
  * Asks the rules of these chains that read bodies about another request, which the client did not send: with its fields as received, and
@@ -16,7 +17,7 @@ export function askRules(
   if (rules.length === 0) return undefined
   const imagined = imagineRequest(exchange, method, target)
   return (body) => {
-    imagined.requestBody = body
+    imagined.requestBody = wholeBody(body)
     return rules.every((allows) => allows(imagined))
   }
 }

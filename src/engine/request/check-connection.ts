@@ -2,9 +2,9 @@ import { describeOrigin } from '#base/origin.ts'
 import { type Refusal, reject } from '#exchange/outcome.ts'
 import type { Head } from '#net/http/head.ts'
 import { foldName } from '#net/http/same-name.ts'
+import type { ChainLink } from '../merge/chain.ts'
+import { type Reader, readerOfField } from '../merge/readers.ts'
 import type { RouteTable } from '../route/route-table.ts'
-import type { ChainLink } from './chain.ts'
-import { type Reader, readerOfField } from './readers.ts'
 
 /** End-to-end fields. Naming one in Connection would remove it for all later recipients (RFC 9110, 7.6.1; decision A-94). */
 const END_TO_END: ReadonlySet<string> = new Set([

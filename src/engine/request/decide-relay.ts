@@ -3,7 +3,7 @@ import { type Refusal, reject } from '#exchange/outcome.ts'
 import { chooseEndpoint } from '../backend/balance.ts'
 import type { LiveBackend, LiveEndpoint } from '../backend/live-backend.ts'
 import { findPlace, isRefusal, type Place } from '../backend/place.ts'
-import type { PlanIndex } from '../plan/plan-index.ts'
+import type { PlanIndex } from '../lookups/plan-index.ts'
 import { chooseBackend, type LiveRelayListener, type LiveRelayRule } from '../route/live-listener.ts'
 
 /** Inputs in addition to the listener. */

@@ -12,19 +12,20 @@ import type { RouteMatch } from '#plan/item.ts'
 import type { ProtocolAttempt, SelectFilter } from '#protocols/backend-protocol.ts'
 import type { LiveBackend, LiveEndpoint } from '../backend/live-backend.ts'
 import type { Place } from '../backend/place.ts'
-import { chooseReference, type UnfitEndpoint } from '../backend/session-endpoint.ts'
+import type { PlanIndex } from '../lookups/plan-index.ts'
+import { type Chain, Progress, runChain, runProcessors, runResponses } from '../merge/chain.ts'
 import type { FrontendSettings } from '../merge/frontend-settings.ts'
-import type { PlanIndex } from '../plan/plan-index.ts'
+import { isReadInHead, readerOfPath } from '../merge/readers.ts'
+import { isForwardedField, setForwardedHeaders } from '../route/forwarded-headers.ts'
 import type { LiveListener, LiveRequestListener, LiveRule, LiveSocket } from '../route/live-listener.ts'
 import { RequestPath } from '../route/request-path.ts'
-import type { NearMiss } from '../route/route-table.ts'
+import type { NearMiss, RouteHit } from '../route/route-table.ts'
+import { chooseReference, type UnfitEndpoint } from '../route/session-endpoint.ts'
 import { refuseIfRead, refuseOtherMeaning, refuseOtherRule } from './ambiguous-path.ts'
 import { answerSignIn, answerSignInOfRule } from './answer-sign-in.ts'
 import { askRules } from './ask-rules.ts'
-import { type Chain, Progress, runChain, runProcessors, runResponses } from './chain.ts'
 import { checkConnection, checkMatchedFields, checkNominated } from './check-connection.ts'
-import { isForwardedField, setForwardedHeaders } from './forwarded-headers.ts'
-import { isReadInHead, readerOfPath } from './readers.ts'
+import { findRule } from './find-rule.ts'
 
 const NO_MISSES: readonly NearMiss[] = Object.freeze([])
 const NONE_UNFIT: readonly UnfitEndpoint[] = Object.freeze([])
@@ -159,8 +160,8 @@ function route(
   if (nominated !== undefined) return nominated
   const answered = answerSignInOfRule(inputs.index, listener, host, exchange, decision)
   if (answered !== undefined) return answered
-  if (exchange.trace !== undefined) decision.nearMisses = listener.routes.nearMisses(host, exchange.request, path)
-  const hit = listener.routes.find(host, exchange.request, path)
+  const hit = findRule(inputs.index, listener, host, exchange.request, path)
+  if (exchange.trace !== undefined) decision.nearMisses = listener.routes.nearMisses(host, exchange.request, path, hit)
   if (hit === undefined) return reject('route-not-found')
   const rule = hit.rule
   decision.rule = rule
@@ -172,21 +173,23 @@ function route(
   redactCredentials(chain, exchange)
   if (path.ambiguous) {
     const refused =
-      refuseOtherRule(path, hit, host, listener, exchange) ?? refuseIfRead(path, hit.match, readerOfPath(chain.readers))
+      refuseOtherRule(path, hit, (read) => findRule(inputs.index, listener, host, exchange.request, read)) ??
+      refuseIfRead(path, hit.match, readerOfPath(chain.readers))
     if (refused !== undefined) return refused
   }
   decision.postRouting = chain
   const outcome = runPhase(chain, exchange, decision.postProgress, decision.frontend!.maxBufferBytes)
-  if (outcome instanceof Promise) return outcome.then((late) => late ?? selectBackend(inputs, rule, exchange, decision))
-  return outcome ?? selectBackend(inputs, rule, exchange, decision)
+  if (outcome instanceof Promise) return outcome.then((late) => late ?? selectBackend(inputs, hit, exchange, decision))
+  return outcome ?? selectBackend(inputs, hit, exchange, decision)
 }
 
 function selectBackend(
   inputs: DecideInputs,
-  rule: LiveRule,
+  { rule, isAnnounced }: RouteHit<LiveRule>,
   exchange: Exchange,
   decision: Decision,
 ): Outcome | Promise<Outcome> {
+  if (isAnnounced === true) return reject('route-not-found')
   const refusal = decision.path.read(exchange)
   if (refusal !== undefined) return refusal
   const chosen = chooseReference(rule, exchange.session, inputs.index, inputs.random)
@@ -312,9 +315,9 @@ function runPhase(chain: Chain, exchange: Exchange, progress: Progress, maxBytes
   if (nominated !== undefined) return nominated
   const { readsRequestBody: use } = chain
   if (use === false) return runChain(chain, exchange, progress)
-  if (exchange.requestBody !== undefined) return runWithBody(chain, exchange, progress, maxBytes)
-  return exchange.bodies
-    .readRequestBody(exchange, maxBytes, use)
+  if (exchange.requestBody.kind !== 'unread') return runWithBody(chain, exchange, progress, maxBytes)
+  return exchange.bodies.request
+    .read(maxBytes, use)
     .then((unread) => unread ?? runWithBody(chain, exchange, progress, maxBytes))
 }
 
@@ -324,7 +327,7 @@ function runWithBody(
   progress: Progress,
   maxBytes: number,
 ): Outcome | Promise<Outcome> {
-  if (exchange.requestBody === null && chain.readsRequestBody === true) {
+  if (exchange.requestBody.kind === 'large' && chain.readsRequestBody === true) {
     return refuseLargeBody('body-too-large', maxBytes)
   }
   return runChain(chain, exchange, progress)

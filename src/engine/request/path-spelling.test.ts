@@ -10,15 +10,15 @@ import { prepareAttempt } from './prepare-attempt.ts'
 interface Server {
   /** The escapes that it decodes; `no slashes`: all except `%2f`. */
   readonly decodes: 'all' | 'no slashes' | 'nothing'
-  /** Removes `;x` of each segment, as servlet containers do. */
-  readonly dropsParameters: boolean
+  /** Removes `;x` of each segment, as servlet containers do, before it decodes or also afterwards. */
+  readonly dropsParameters: 'no' | 'before' | 'after'
   readonly takesBackslashes: boolean
   readonly mergesSlashes: boolean
 }
 
 /** The file that a server serves for a path. */
 function resolve(server: Server, path: string): string {
-  let text = server.dropsParameters ? path.replace(/;[^/]*/g, '') : path
+  let text = server.dropsParameters === 'no' ? path : path.replace(/;[^/]*/g, '')
   if (server.decodes !== 'nothing') {
     const keeps = server.decodes === 'all' ? '' : '/\\'
     text = text.replace(/%([0-9a-f]{2})/gi, (triplet, digits: string) => {
@@ -26,6 +26,7 @@ function resolve(server: Server, path: string): string {
       return keeps.includes(character) ? triplet : character
     })
   }
+  if (server.dropsParameters === 'after') text = text.replace(/;[^/]*/g, '')
   if (server.takesBackslashes) text = text.replaceAll('\\', '/')
   if (server.mergesSlashes) text = text.replace(/\/+/g, '/')
   const resolved: string[] = []
@@ -40,7 +41,7 @@ function resolve(server: Server, path: string): string {
 
 const anyServer: fc.Arbitrary<Server> = fc.record({
   decodes: fc.constantFrom('all', 'all', 'no slashes', 'nothing'),
-  dropsParameters: fc.boolean(),
+  dropsParameters: fc.constantFrom('no', 'before', 'after'),
   takesBackslashes: fc.boolean(),
   mergesSlashes: fc.boolean(),
 })

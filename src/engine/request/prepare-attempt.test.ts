@@ -3,7 +3,7 @@ import type { BodyUse } from '#exchange/body-use.ts'
 import { reject } from '#exchange/outcome.ts'
 import type { BackendItem, EndpointsItem, PlanItem } from '#plan/item.ts'
 import { type ExchangeInputs, exchangeWith, linesOf } from '#policies/shared/testing.ts'
-import type { KeptAnswer } from '#protocols/llm/answer/kept-answer.ts'
+import type { KeptAnswer } from '#protocols/llm/facts/kept-answer.ts'
 import { verifies } from '#test/support/verifies.ts'
 import { backendItem, type FieldName, listenerItem, livePlan, policyItem, routeItem } from '../testing.ts'
 import { Decision, decide } from './decide.ts'
@@ -164,7 +164,7 @@ test.each([
   const body = '{"model":"m","stream":true,"stream_options":{"include_usage":false}}'
   const inputs = { method: 'POST', target: '/v1/chat/completions', body }
   const { exchange } = await prepared(llm, log, inputs)
-  const sent = JSON.parse(new TextDecoder().decode(exchange.newRequestBody ?? exchange.requestBody!))
+  const sent = JSON.parse(new TextDecoder().decode(exchange.newRequestBody ?? exchange.requestBody.whole))
   expect(sent.stream_options).toEqual({ include_usage: asked })
 })
 

@@ -6,8 +6,8 @@ import { afterwards } from '#exchange/step.ts'
 import type { Head } from '#net/http/head.ts'
 import type { LiveEndpoint } from '../backend/live-backend.ts'
 import { findPlace, isRefusal, RequestedPlaces } from '../backend/place.ts'
-import { sessionNameOf } from '../backend/session-endpoint.ts'
-import { refuseExceeded, runChain } from './chain.ts'
+import { refuseExceeded, runChain } from '../merge/chain.ts'
+import { sessionNameOf } from '../route/session-endpoint.ts'
 import { checkNominated } from './check-connection.ts'
 import type { Decision } from './decide.ts'
 
@@ -25,8 +25,8 @@ export function neededBody({ backend }: Decision, exchange: Exchange): BodyUse {
 /** Whether the body of a request, which was read, must be decoded before its protocol can use it. */
 export function needsDecodedBody({ backend }: Decision, exchange: Exchange): boolean {
   if (backend?.protocol.bodyNeed === undefined || !exchange.request.has('content-encoding')) return false
-  const body = exchange.newRequestBody ?? exchange.requestBody
-  return body != null && body.length > 0 && backend.protocol.bodyNeed(exchange) === 'whole'
+  const body = exchange.newRequestBody ?? exchange.requestBody.whole
+  return body !== undefined && body.length > 0 && backend.protocol.bodyNeed(exchange) === 'whole'
 }
 
 /** The part of the body that must be available before an attempt begins. @param request as the attempt begins with it */

@@ -1,10 +1,6 @@
-/** A rule of a route at a listener, with the hostnames that apply there. */
-export interface Attached<Item> {
-  readonly route: Item
-  readonly hostnames: readonly string[]
-}
+import type { Attached } from '../lookups/plan-index.ts'
 
-/** The same, with the built rule. */
+/** An attached rule with what was built from it. */
 export interface AttachedRule<Item, Rule> {
   readonly route: Item
   readonly rule: Rule

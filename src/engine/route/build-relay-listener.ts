@@ -1,9 +1,10 @@
 import type { ListenerItem, RelayRouteItem } from '#plan/item.ts'
-import { buildWeighted } from '../backend/build-weighted.ts'
+import { Memo } from '../lookups/memo.ts'
+import type { Attached } from '../lookups/plan-index.ts'
 import { quietContext, type SharedState } from '../merge/compile-context.ts'
 import { buildFrontendSettings } from '../merge/frontend-settings.ts'
-import { Memo } from '../plan/memo.ts'
-import { type Attached, keepOrBuild } from './attached.ts'
+import { keepOrBuild } from './attached.ts'
+import { buildWeighted } from './build-weighted.ts'
 import { HostTable } from './host-table.ts'
 import {
   type LiveListener,

@@ -37,9 +37,13 @@ export function matchesRequest<P>(candidate: Candidate<P>, path: RoutedPath, hea
   const { match, headers } = candidate
   if (match.method !== undefined && match.method !== head.method) return false
   for (const test of headers) if (!test(head, path)) return false
-  if (candidate.query.length === 0) return true
+  return matchesQuery(candidate, path)
+}
+
+export function matchesQuery<P>({ query }: Candidate<P>, path: RoutedPath): boolean {
+  if (query.length === 0) return true
   const params = new URLSearchParams(path.query)
-  for (const test of candidate.query) if (!test(params)) return false
+  for (const test of query) if (!test(params)) return false
   return true
 }
 

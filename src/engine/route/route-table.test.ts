@@ -34,6 +34,12 @@ function taker(rules: readonly Rule[], target: string, inputs: ExchangeInputs = 
   return tableOf(rules).find(host, exchangeWith({ ...inputs, target }).request, routedPath(target))?.rule
 }
 
+function nearMisses(table: RouteTable<string>, host: string, target: string, inputs: ExchangeInputs = {}) {
+  const { request } = exchangeWith({ ...inputs, target })
+  const path = routedPath(target)
+  return table.nearMisses(host, request, path, table.find(host, request, path))
+}
+
 function routedPath(target: string): RoutedPath {
   const [path = '', query] = target.split('?')
   return { matched: path, query: query === undefined ? '' : `?${query}` }
@@ -180,8 +186,7 @@ test('near misses name the first condition that is not met', () => {
     queryParams: [exactly('p', '1')],
   }
   const table = tableOf([rule('only', wanted)])
-  const why = (target: string, inputs: ExchangeInputs) =>
-    table.nearMisses('h', exchangeWith({ ...inputs, target }).request, routedPath(target))
+  const why = (target: string, inputs: ExchangeInputs) => nearMisses(table, 'h', target, inputs)
   expect(why('/b', {})).toMatchObject([{ why: 'path /b is not under prefix /a', pathMatches: false }])
   expect(why('/a', {})).toMatchObject([{ why: 'method GET is not PUT', pathMatches: true }])
   expect(why('/a', { method: 'PUT' })).toMatchObject([{ why: 'header x is absent, not 1', pathMatches: true }])
@@ -196,7 +201,7 @@ test('near misses show no value of a credential', () => {
     rule('parameter', { ...matchOf('prefix /a'), queryParams: [exactly('access_token', 'k')] }),
   ])
   const why = (target: string, inputs: ExchangeInputs = {}) =>
-    table.nearMisses('h', exchangeWith({ ...inputs, target }).request, routedPath(target)).map((miss) => miss.why)
+    nearMisses(table, 'h', target, inputs).map((miss) => miss.why)
   expect(why('/a')).toEqual(['header Authorization is absent', 'query parameter access_token is absent'])
   expect(why('/a?access_token=other', { headers: { authorization: 'Bearer other' } })).toEqual([
     'header Authorization is a different value',
@@ -220,12 +225,14 @@ test('a rule that is equally specific loses to the older route, then by namespac
   const route = (name: string) => ({ kind: 'HTTPRoute', namespace: 'n', name }) as const
   const match = matchOf('prefix /a')
   const why = (first: Partial<RouteItem>, second: Partial<RouteItem>, wide: readonly string[] = []) =>
-    tableOf([
-      rule('first', match, first, ['h.test']),
-      rule('second', match, second, wide.length > 0 ? wide : ['h.test']),
-    ])
-      .nearMisses('h.test', exchangeWith({ target: '/a' }).request, routedPath('/a'))
-      .at(-1)?.why
+    nearMisses(
+      tableOf([
+        rule('first', match, first, ['h.test']),
+        rule('second', match, second, wide.length > 0 ? wide : ['h.test']),
+      ]),
+      'h.test',
+      '/a',
+    ).at(-1)?.why
   const equal = 'it matches too and is equally specific, but'
   expect(why({ route: route('b'), created: '2020' }, { route: route('a'), created: '2021' })).toBe(
     `${equal} HTTPRoute n/b, which is older, takes precedence`,
@@ -240,7 +247,7 @@ test('a rule that is equally specific loses to the older route, then by namespac
     'it matches too, but a more specific rule takes precedence',
   )
   const paths = tableOf([rule('exact', matchOf('exact /a')), rule('prefix', match)])
-  expect(paths.nearMisses('h', exchangeWith({ target: '/a' }).request, routedPath('/a'))).toContainEqual(
+  expect(nearMisses(paths, 'h', '/a')).toContainEqual(
     expect.objectContaining({ match, why: 'it matches too, but a more specific rule takes precedence' }),
   )
 })

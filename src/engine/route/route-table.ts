@@ -1,7 +1,7 @@
 import type { Head } from '#net/http/head.ts'
 import { foldName } from '#net/http/same-name.ts'
 import type { RouteItem, RouteMatch } from '#plan/item.ts'
-import type { Attached } from './attached.ts'
+import type { Attached } from '../lookups/plan-index.ts'
 import {
   byRank,
   type Candidate,
@@ -14,11 +14,14 @@ import {
 } from './candidate.ts'
 import { HostTable } from './host-table.ts'
 import { PathTree } from './path-tree.ts'
+import { type AnnouncedRequest, matchesAnnounced } from './preflight.ts'
 import type { RoutedPath } from './request-path.ts'
 
 export interface RouteHit<P> {
   readonly rule: P
   readonly match: RouteMatch
+  /** The rule is for the request that a preflight announces, and the preflight itself must not be forwarded. */
+  readonly isAnnounced?: true
 }
 
 /** A rule that was considered and does not match, for `explain`. */
@@ -84,6 +87,20 @@ export class RouteTable<P> {
   }
 
   /**
+   * The rule for an announced request, if it answers preflights. Of the rules that depend on values of announced fields, those that do not
+   * answer are passed over.
+   */
+  findAnnounced(
+    host: string,
+    announced: AnnouncedRequest,
+    path: RoutedPath,
+    answers: (rule: P) => boolean,
+  ): RouteHit<P> | undefined {
+    const found = this.#hosts.first(host, (tier) => tier.findAnnounced(announced, path, answers))
+    return found && answers(found.rule) ? { rule: found.rule, match: found.match, isAnnounced: true } : undefined
+  }
+
+  /**
    * The rules that may take requests for a path, whatever else is in them, in order of precedence: up to the first that takes all.
    * @param path in matched form
    */
@@ -108,12 +125,12 @@ export class RouteTable<P> {
     return this.#hosts.first(host, (tier) => (tier.fields.has(foldedName) ? true : undefined)) ?? false
   }
 
-  /** Every rule for the host, with the reason why it does not match. Includes the matching rule. */
-  nearMisses(host: string, head: Head, path: RoutedPath): NearMiss[] {
+  /** Every rule for the host, with the reason why it does not match. Includes the rule of `hit`. */
+  nearMisses(host: string, head: Head, path: RoutedPath, hit: RouteHit<P> | undefined): NearMiss[] {
     const misses: NearMiss[] = []
     let isDecided = false
     this.#hosts.first(host, (tier) => {
-      const winner = isDecided ? undefined : tier.find(path, head)
+      const winner = isDecided ? undefined : tier.candidates.find(({ match }) => match === hit?.match)
       isDecided ||= winner !== undefined
       for (const candidate of tier.candidates) {
         const why = describeMismatch(candidate, path, head) ?? describeLoss(candidate, winner)
@@ -187,10 +204,22 @@ class Tier<P> {
     return this.#compiled.find(path, head)
   }
 
+  /** The first that answers, or that the request matches whatever its fields contain. */
+  findAnnounced(
+    announced: AnnouncedRequest,
+    path: RoutedPath,
+    answers: (rule: P) => boolean,
+  ): Candidate<P> | undefined {
+    for (const candidate of this.#compiled.at(path.matched)) {
+      const matches = matchesAnnounced(candidate, path, announced)
+      if (matches === true || (matches === 'may' && answers(candidate.rule))) return candidate
+    }
+    return undefined
+  }
+
   /** @returns whether the last one takes all requests */
   addTakers(path: string, found: P[]): boolean {
-    for (const candidate of this.candidates) {
-      if (!matchesPath(candidate, path)) continue
+    for (const candidate of this.#compiled.at(path)) {
       found.push(candidate.rule)
       if (comparesOnlyPath(candidate)) return true
     }
@@ -226,6 +255,13 @@ class Matches<P> {
       if (candidate.pattern?.matches(path.matched) && matchesRequest(candidate, path, head)) return candidate
     }
     return undefined
+  }
+
+  /** Those whose path matches, by precedence. */
+  *at(path: string): Generator<Candidate<P>> {
+    const found: Candidate<P>[][] = []
+    for (let i = this.#paths.find(path, found) - 1; i >= 0; i--) yield* found[i]!
+    for (const candidate of this.#patterns) if (candidate.pattern?.matches(path)) yield candidate
   }
 }
 

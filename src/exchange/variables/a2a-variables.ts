@@ -3,6 +3,7 @@ import { type A2aCall, readA2aCall } from '../a2a-call.ts'
 import { currentName } from '../a2a-methods.ts'
 import type { Exchange } from '../exchange.ts'
 import { ExchangeSlot } from '../exchange-slot.ts'
+import { type KnownBody, LARGE_BODY, wholeBody } from '../known-body.ts'
 import type { Declared } from './declared.ts'
 
 /** Name of the variable whose value depends on the path and the body of a request. */
@@ -23,7 +24,7 @@ export const A2A: readonly Declared[] = [
 interface ReadCall {
   readonly method: string
   readonly target: string
-  readonly body: Uint8Array | null | undefined
+  readonly body: Uint8Array | KnownBody
   readonly call: A2aCall
 }
 
@@ -36,9 +37,14 @@ export function callOf({ request, newRequestBody, requestBody, slots }: Exchange
   const known = slots.get(READ)
   if (known !== undefined && known.method === method && known.target === target && known.body === body)
     return known.call
-  const call = readA2aCall(request, { whole: body, start: undefined })
+  const call = readA2aCall(request, body instanceof Uint8Array ? wholeBody(body) : withoutStart(body))
   slots.set(READ, { method, target, body, call })
   return call
+}
+
+/** Rules decide about whole messages. */
+function withoutStart(body: KnownBody): KnownBody {
+  return body.kind === 'large' ? LARGE_BODY : body
 }
 
 function methodMisfit(text: string, part: 'whole' | 'prefix'): Misfit | undefined {

@@ -3,6 +3,7 @@ import type { Json } from '#base/json.ts'
 import { fromJson, JsonMap, type Result, type Variable } from '#cel/index.ts'
 import { bindOf } from '../bind-of.ts'
 import type { Exchange } from '../exchange.ts'
+import { signedPart } from '../signed-part.ts'
 import { type Declared, nonEmpty } from './declared.ts'
 import { SecretText } from './secret-text.ts'
 
@@ -46,6 +47,16 @@ export const IDENTITY: readonly Declared[] = [
   mapVariable('extauthz', (x) => x.extauthz),
   mapVariable('extproc', (x) => x.extproc),
 ]
+
+/**
+ * `jwt.rawToken` in keys: header and claims. Anyone can write another valid signature of the same token: the ECDSA signatures (r, s) and
+ * (r, n - s) are both valid.
+ */
+export const RAW_TOKEN_IN_KEYS = {
+  path: 'jwt.rawToken',
+  type: 'secret',
+  read: ({ identity: { jwt } }: Exchange) => secret(jwt && signedPart(jwt.token)),
+} as const
 
 function mapVariable(
   path: string,

@@ -1,7 +1,8 @@
 import { expect, test } from 'vitest'
 import { compile } from '#cel/index.ts'
+import { compileExpression } from '../compile-expression.ts'
 import type { ExpressionEnvironment } from '../expression.ts'
-import { environmentOf, undeliveredAt, variablesAt } from './environments.ts'
+import { environmentOf, undeliveredAt, VARIABLE_MEANINGS, variablesAt } from './environments.ts'
 
 const ENVIRONMENTS = [
   'network',
@@ -21,6 +22,7 @@ const ENVIRONMENTS = [
 /** Reasons why a variable is not available, by letter; `+`: it is available. */
 const REASONS: Readonly<Record<string, string>> = {
   a: 'it is known only after the request was sent to an LLM backend',
+  b: 'it is known only after the request was sent to an LLM backend; use llm.clientModel',
   c: 'when a connection is accepted, there is no HTTP request yet',
   e: 'the request has not ended yet',
   g: 'resource attributes describe the gateway, not a request',
@@ -35,6 +37,7 @@ const REASONS: Readonly<Record<string, string>> = {
   p: 'rules are evaluated before the tool responds',
   q: 'the request has not been sent to the provider yet; use llmRequest',
   r: 'there is no response yet',
+  u: 'only policies of requests can read it',
   t: 'only transformations of LLM requests can read it',
 }
 
@@ -102,8 +105,9 @@ proxy.requestProcessingDuration         c g r r r r + + + + + +
 proxy.upstreamDuration                  c g r r r r + + + + + +
 request.endTime                         c g e e e e e e e + + +
 proxy.responseProcessingDuration        c g e e e e e e e + + +
+llm.clientModel                         c g + + u q u u u u u u
+llm.requestModel                        c g b b a q + + + + + +
 llm.streaming                           c g a a a q + + + + + +
-llm.requestModel                        c g a a a q + + + + + +
 llm.provider                            c g a a a q + + + + + +
 llm.prompt                              c g a a a q + + + + + +
 llm.params.temperature                  c g a a a q + + + + + +
@@ -213,4 +217,21 @@ test('flatten is available only for attributes', () => {
   expect(problems('log')).toEqual([])
   expect(problems('trace')).toEqual([])
   expect(problems('request')).toMatchObject([{ severity: 'error' }])
+})
+
+function suggestionFor(path: string, environment: ExpressionEnvironment): string | undefined {
+  const messages: string[] = []
+  compileExpression(`${path} == "a"`, environment, ({ message }) => messages.push(message), { use: 'condition' })
+  return messages.flatMap((message) => /did you mean (.*)\? \(/.exec(message)?.[1] ?? [])[0]
+}
+
+test.each([...VARIABLE_MEANINGS])('%s means %s where expressions can read it', (path, meant) => {
+  const environments: readonly ExpressionEnvironment[] = ['request', 'response', 'mcp', 'log']
+  expect(environments.map((environment) => suggestionFor(path, environment))).toContain(meant)
+})
+
+test('a variable that is not available is not suggested', () => {
+  expect(suggestionFor('response.status', 'health')).toBe('response.code')
+  expect(suggestionFor('response.status', 'request')).toBeUndefined()
+  expect(suggestionFor('mcp.target', 'request')).toBeUndefined()
 })

@@ -10,12 +10,12 @@ import type { Exchange } from '../exchange.ts'
 import type { ExpressionEnvironment } from '../expression.ts'
 import type { ExpressionBudgets } from '../expression-budgets.ts'
 import { A2A } from './a2a-variables.ts'
-import { ENV, GATEWAY_NAMES, IDENTITY } from './context-variables.ts'
+import { CLIENT_MODEL } from './client-model-variable.ts'
+import { ENV, GATEWAY_NAMES, IDENTITY, RAW_TOKEN_IN_KEYS } from './context-variables.ts'
 import type { Declared } from './declared.ts'
 import { HEADER_TYPES } from './header-view.ts'
-import { LLM, LLM_ANSWER, LLM_REQUEST, LLM_TIMES } from './llm-variables.ts'
+import { LLM, LLM_ANSWER, LLM_REQUEST, LLM_TIMES, REQUEST_MODEL } from './llm-variables.ts'
 import { MCP, MCP_ANNOTATIONS, MCP_ARGUMENTS, MCP_GUARDRAILS, MCP_ITEM, MCP_PAYLOAD } from './mcp-variables.ts'
-import { VARIABLE_MEANINGS } from './meanings.ts'
 import { QUERY_FUNCTIONS } from './query.ts'
 import { DURATIONS, ENDED, REQUEST, REQUEST_BODY, RESPONSE, RESPONSE_BODY } from './request-variables.ts'
 import { CERTIFICATE, SOURCE, TUNNEL, WORKLOAD } from './source-variables.ts'
@@ -52,6 +52,7 @@ const WITHOUT_REQUEST: Readonly<Partial<Record<ExpressionEnvironment, string>>> 
 const NO_RESPONSE = 'there is no response yet'
 const NOT_ENDED = 'the request has not ended yet'
 const NO_LLM = 'it is known only after the request was sent to an LLM backend'
+const NAMED_BY_CLIENT = `${NO_LLM}; use llm.clientModel`
 const NOT_SENT = 'the request has not been sent to the provider yet; use llmRequest'
 const ONLY_HEAD = 'health is evaluated when the response headers arrive'
 const NO_MCP = 'these policies run before the MCP message is read'
@@ -88,6 +89,18 @@ const GROUPS: readonly Group[] = [
   },
   { variables: DURATIONS, environments: RESPONDED, otherwise: NO_RESPONSE },
   { variables: ENDED, environments: AFTERWARDS, otherwise: NOT_ENDED },
+  {
+    variables: CLIENT_MODEL,
+    environments: ['request', 'request-cost'],
+    otherwise: 'only policies of requests can read it',
+    because: { llm: NOT_SENT },
+  },
+  {
+    variables: REQUEST_MODEL,
+    environments: RESPONDED,
+    otherwise: NO_LLM,
+    because: { request: NAMED_BY_CLIENT, 'request-cost': NAMED_BY_CLIENT, llm: NOT_SENT },
+  },
   {
     variables: LLM,
     environments: RESPONDED,
@@ -159,24 +172,29 @@ const RANDOM: RandomSource<Exchange> = {
   uuid: ({ context }) => context.uuid(),
 }
 
-const environments = new Map<ExpressionEnvironment, Environment<Exchange>>()
+const environments = new Map<string, Environment<Exchange>>()
 
-/** The compiled environment; created once. */
-export function environmentOf(name: ExpressionEnvironment): Environment<Exchange> {
-  let environment = environments.get(name)
+/** The compiled environment; created once. @param forKeys see `ExpressionUse` */
+export function environmentOf(name: ExpressionEnvironment, forKeys = false): Environment<Exchange> {
+  const kept = forKeys ? `${name} key` : name
+  let environment = environments.get(kept)
   if (environment === undefined) {
     const budget = BUDGET_OF[name]
     environment = createEnvironment<Exchange>({
-      variables: variablesAt(name),
+      variables: forKeys ? variablesAt(name).map(inKeys) : variablesAt(name),
       functions: ATTRIBUTES.includes(name) ? [...QUERY_FUNCTIONS, ...FLATTEN_FUNCTIONS] : QUERY_FUNCTIONS,
       budgetOf: ({ budgets }) => budgets[budget],
       random: RANDOM,
       meanings: VARIABLE_MEANINGS,
       types: [...HEADER_TYPES, { name: 'secret', methods: ['unredacted() -> string'] }],
     })
-    environments.set(name, environment)
+    environments.set(kept, environment)
   }
   return environment
+}
+
+function inKeys(variable: Variable<Exchange> | UnavailableVariable): Variable<Exchange> | UnavailableVariable {
+  return 'read' in variable && variable.path === RAW_TOKEN_IN_KEYS.path ? RAW_TOKEN_IN_KEYS : variable
 }
 
 /** All variables in this environment: readable, or with the reason why not. */
@@ -210,3 +228,27 @@ export function undeliveredAt(environment: ExpressionEnvironment): ReadonlyMap<s
   const groups = GROUPS.filter(({ undelivered }) => undelivered?.environments.includes(environment))
   return new Map(groups.flatMap(({ variables, undelivered }) => variables.map(({ path }) => [path, undelivered!.why])))
 }
+
+/** Paths that users of other gateways and languages write, with the variables that they mean. */
+export const VARIABLE_MEANINGS: ReadonlyMap<string, string> = new Map([
+  ['request.url', 'request.uri'],
+  ['request.url_path', 'request.path'],
+  ['request.query', 'request.pathAndQuery'],
+  ['request.protocol', 'request.version'],
+  ['request.time', 'request.startTime'],
+  ['request.ip', 'source.address'],
+  ['request.clientIp', 'source.address'],
+  ['request.remoteAddress', 'source.address'],
+  ['source.ip', 'source.address'],
+  ['response.status', 'response.code'],
+  ['response.statusCode', 'response.code'],
+  ['response.status_code', 'response.code'],
+  ['llm.model', 'llm.requestModel'],
+  ['request.model', 'llm.clientModel'],
+  ['llm.tokens', 'llm.totalTokens'],
+  ['mcp.target', 'mcp.tool.target'],
+  ['mcp.name', 'mcp.tool.name'],
+  ['mcp.toolName', 'mcp.tool.name'],
+  ['mcp.arguments', 'mcp.tool.arguments'],
+  ['mcp.method', 'mcp.methodName'],
+])

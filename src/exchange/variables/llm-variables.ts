@@ -4,10 +4,14 @@ import { type LlmTokens, msPerOutputToken, NO_TOKENS, type NumberParameter } fro
 import { type LlmCost, type LlmRates, NANODOLLARS } from '../llm-prices.ts'
 import { type Declared, nonEmpty } from './declared.ts'
 
+/** The model that the provider gets. */
+export const REQUEST_MODEL: readonly Declared[] = [
+  { path: 'llm.requestModel', type: 'string', read: (x) => nonEmpty(x.llm?.requestModel) },
+]
+
 /** Facts from an LLM request; absent for other requests. */
 export const LLM: readonly Declared[] = [
   { path: 'llm.streaming', type: 'bool', read: (x) => x.llm?.streaming },
-  { path: 'llm.requestModel', type: 'string', read: (x) => nonEmpty(x.llm?.requestModel) },
   { path: 'llm.provider', type: 'string', read: (x) => x.llm?.provider },
   { path: 'llm.prompt', type: 'list(map(string, string))', read: (x) => listOf(x.llm?.request?.prompt) },
   fraction('temperature'),
@@ -61,7 +65,7 @@ export const LLM_REQUEST: readonly Declared[] = [
   {
     path: 'llmRequest',
     type: 'dyn',
-    read: ({ newRequestBody, requestBody }) => jsonOf(newRequestBody ?? requestBody),
+    read: ({ newRequestBody, requestBody }) => jsonOf(newRequestBody ?? requestBody.whole),
   },
 ]
 
@@ -136,8 +140,8 @@ function durationOf(ms: number | undefined): Duration | undefined {
   return ms === undefined ? undefined : Duration.fromMs(ms)
 }
 
-function jsonOf(body: Uint8Array | null | undefined): Result | undefined {
-  if (body === null || body === undefined) return undefined
+function jsonOf(body: Uint8Array | undefined): Result | undefined {
+  if (body === undefined) return undefined
   const value = parseJsonBytes(body)
   return value instanceof CelError ? undefined : value
 }

@@ -5,6 +5,7 @@ import { Head } from '#net/http/head.ts'
 import { compileExpression } from '../compile-expression.ts'
 import { Exchange } from '../exchange.ts'
 import type { ExpressionEnvironment } from '../expression.ts'
+import { largeBody, recordedBody, wholeBody } from '../known-body.ts'
 import type { NumberParameter } from '../llm-facts.ts'
 import { type McpFacts, NO_MCP } from '../mcp-facts.ts'
 import { NO_STEPS } from '../run-context.ts'
@@ -46,8 +47,8 @@ function everything(): Exchange {
   exchange.startMonotonicMs = 1000
   exchange.sentMonotonicMs = 1001.5
   exchange.answeredMonotonicMs = 1010
-  exchange.requestBody = new TextEncoder().encode('{"model":"m"}')
-  exchange.responseBody = new TextEncoder().encode('answer')
+  exchange.requestBody = wholeBody(new TextEncoder().encode('{"model":"m"}'))
+  exchange.responseBody = wholeBody(new TextEncoder().encode('answer'))
   exchange.response = headOf(Head.response(207), { 'grpc-status': '5', 'x-b': '2' })
   exchange.gateway = { podName: 'pod-1', namespace: 'infra', gateway: 'main' }
   exchange.workloads = { at: (address) => (address === '10.1.2.3' ? CART : undefined) }
@@ -317,7 +318,7 @@ test('the other items of an MCP message are absent', () => {
 
 test('llmRequest keeps the text of its numbers', () => {
   const exchange = everything()
-  exchange.requestBody = new TextEncoder().encode('{"user":9007199254740993,"seed":1.0}')
+  exchange.requestBody = wholeBody(new TextEncoder().encode('{"user":9007199254740993,"seed":1.0}'))
   expect(JSON.stringify(read('llmRequest', exchange, 'llm'))).toBe('{"user":9007199254740993,"seed":1.0}')
   expect(read('llmRequest.user == 9007199254740993 && llmRequest.user != 9007199254740992', exchange, 'llm')).toBe(true)
 })
@@ -401,10 +402,8 @@ test('the host is in its matched form, however the client spells it', () => {
 
 test('a body above the limit: null, with its prefix', () => {
   const exchange = everything()
-  exchange.requestBody = null
-  exchange.requestBodyPrefix = new TextEncoder().encode('begin')
-  exchange.responseBody = null
-  exchange.responseBodyPrefix = new TextEncoder().encode('start')
+  exchange.requestBody = largeBody(new TextEncoder().encode('begin'))
+  exchange.responseBody = largeBody(new TextEncoder().encode('start'))
   expect(read('request.body == null', exchange, 'request')).toBe(true)
   expect(read('string(request.bodyPrefix)', exchange, 'request')).toBe('begin')
   expect(read('response.body', exchange, 'response')).toBeNull()
@@ -459,4 +458,13 @@ test('an unredacted key is decoded text, also beyond ASCII', () => {
   const exchange = everything()
   exchange.identity.apiKey = { key: 'cl\u00c3\u00a9', entry: 'alice', metadata: {} }
   expect(compileExpression('apiKey.key.unredacted()', 'log', () => {}).text(exchange)).toBe('cl\u00e9')
+})
+
+test('a body that streamed: after the end what was recorded of it, or null', () => {
+  const exchange = everything()
+  exchange.requestBody = recordedBody(new TextEncoder().encode('begin'))
+  exchange.responseBody = recordedBody(undefined)
+  expect(read('string(request.body)', exchange, 'log')).toBe('begin')
+  expect(read('string(request.bodyPrefix)', exchange, 'log')).toBe('begin')
+  expect(read('response.body', exchange, 'log')).toBeNull()
 })

@@ -2,6 +2,7 @@ import { Duration, Timestamp, type Variable } from '#cel/index.ts'
 import { matchedAuthority } from '#net/http/authority-form.ts'
 import { matchedPathOf, matchedTarget } from '#net/http/path-form.ts'
 import type { Exchange } from '../exchange.ts'
+import type { KnownBody } from '../known-body.ts'
 import { readGrpcStatus } from '../read-grpc-status.ts'
 import type { Declared } from './declared.ts'
 import { headerVariable } from './header-view.ts'
@@ -42,20 +43,25 @@ export const PATH_VARIABLES = ['request.uri', 'request.path', 'request.pathAndQu
 
 /**
  * Bodies, which are buffered because compilation found expressions that read them (specification 2, 2.1). For decisions the whole body, or
- * null above the limit; for log and metrics as much as was recorded (decision A-49).
+ * null above the limit; for log and metrics as much as was recorded, or null (decision A-49).
  */
 export const REQUEST_BODY: readonly Declared[] = [
-  bodyVariable('request.body', (x) => x.newRequestBody ?? x.requestBody),
-  bodyVariable('request.bodyPrefix', (x) => x.newRequestBody ?? x.requestBody ?? x.requestBodyPrefix),
+  bodyVariable('request.body', (x) => x.newRequestBody ?? contentOf(x.requestBody)),
+  bodyVariable('request.bodyPrefix', (x) => x.newRequestBody ?? x.requestBody.start),
 ]
 
 export const RESPONSE_BODY: readonly Declared[] = [
-  bodyVariable('response.body', (x) => x.newResponseBody ?? x.responseBody),
-  bodyVariable('response.bodyPrefix', (x) => x.newResponseBody ?? x.responseBody ?? x.responseBodyPrefix),
+  bodyVariable('response.body', (x) => x.newResponseBody ?? contentOf(x.responseBody)),
+  bodyVariable('response.bodyPrefix', (x) => x.newResponseBody ?? x.responseBody.start),
 ]
 
 function bodyVariable(path: string, read: Variable<Exchange>['read']): Declared {
   return { path, type: 'wrapper(bytes)', always: true, read }
+}
+
+function contentOf(body: KnownBody): Uint8Array | null | undefined {
+  if (body.kind === 'unread') return undefined
+  return (body.kind === 'recorded' ? body.start : body.whole) ?? null
 }
 
 /** The response with the changes of earlier policies. */

@@ -124,7 +124,7 @@ export function randomSecret(): string {
   return randomBytes(24).toString('base64url')
 }
 
-/** Both ids name a client (decision A-124). */
+/** Both ids name a client. */
 export function findClient({ clients }: Realm, id: string): Client | undefined {
   return clients.get(id) ?? [...clients.values()].find(({ clientId }) => clientId === id)
 }

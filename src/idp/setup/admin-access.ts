@@ -7,7 +7,7 @@ export interface AdminCredentials {
   readonly password: string
 }
 
-/** Admin tokens are always of this realm and client (decision A-125). */
+/** Admin tokens are always of this realm and client. */
 const ADMIN_REALM = 'master'
 const ADMIN_CLIENT = 'admin-cli'
 

@@ -6,7 +6,7 @@ import { pathId } from './path-id.ts'
 import { adminPath, type SetupContext } from './setup-context.ts'
 import { StepFailure } from './step-failure.ts'
 
-/** A registered client. `uuid` identifies it in paths of the admin API, `clientId` in requests for tokens (decision A-124). */
+/** A registered client. `uuid` identifies it in paths of the admin API, `clientId` in requests for tokens. */
 export interface RegisteredClient {
   readonly uuid: string
   readonly clientId: string

@@ -38,7 +38,7 @@ export interface SetupResult {
 
 /**
  * Steps 3 to 11 of the setup of an identity provider (document 1, 5.8). What exists already is updated in place, so running it again changes
- * nothing (decision A-127).
+ * nothing.
  *
  * @throws StepFailure
  */
@@ -75,7 +75,7 @@ async function carryOut(setup: SetupContext, options: SetupOptions): Promise<Set
   return { ...(await deriveValues(setup, options)), audiences, client, users: known }
 }
 
-/** Nothing is changed in a realm that was misspelt (decision A-125). */
+/** Nothing is changed in a realm that was misspelt. */
 async function checkRealm({ access, realm }: SetupContext): Promise<void> {
   const call: IdpCall = { method: 'GET', path: adminPath(realm) }
   const { status } = await access.call(3, call, [404])

@@ -190,7 +190,7 @@ test('bytes that arrive after the connection was closed are not refused', async 
     over: vi.fn(),
   }
   const arrival = new Arrival(socket as net.Socket, NO_PEER, settings, { http: vi.fn(), bytes: vi.fn() })
-  arrival.begin({ choose: () => undefined })
+  arrival.begin({ choose: () => 'unknown-name' })
   arrival.abort()
   await once(socket, 'close')
   expect(refused).not.toHaveBeenCalled()
@@ -262,10 +262,18 @@ test('TLS that is passed through is unchanged', async () => {
 })
 
 test('an unknown server name is refused with an alert', async () => {
-  const { listener, told } = await serve({ traffic: { choose: () => undefined } })
+  const { listener, told } = await serve({ traffic: { choose: () => 'unknown-name' } })
   const socket = tls.connect({ port: listener.port, host: '127.0.0.1', servername: 'other.test' })
   const [error] = (await once(socket, 'error')) as [NodeJS.ErrnoException]
   expect(error.code).toBe('ERR_SSL_TLSV1_UNRECOGNIZED_NAME')
+  expect(told).toEqual(['server-name-unknown'])
+})
+
+test('where TLS is only passed through, an unknown server name ends the connection without an alert', async () => {
+  const { listener, told } = await serve({ traffic: { choose: () => 'unknown-name-relayed' } })
+  const socket = tls.connect({ port: listener.port, host: '127.0.0.1', servername: 'other.test' })
+  const [error] = (await once(socket, 'error')) as [NodeJS.ErrnoException]
+  expect(error.code).toBe('ECONNRESET')
   expect(told).toEqual(['server-name-unknown'])
 })
 
@@ -284,7 +292,7 @@ test.each([
   ['SSH-2.0-x\r\n', 'client-hello-malformed'],
   ['\x16\x02', 'client-hello-malformed'],
 ])('%j without TLS on a port with TLS: %s', async (bytes, code) => {
-  const { listener, told } = await serve({ traffic: { choose: () => undefined } })
+  const { listener, told } = await serve({ traffic: { choose: () => 'unknown-name' } })
   const socket = net.connect({ port: listener.port, host: '127.0.0.1' }, () => socket.write(bytes, 'latin1'))
   socket.on('error', () => {})
   await once(socket, 'close')

@@ -117,7 +117,8 @@ export class Arrival implements ServedConnection {
       if (hello === undefined) return this.#refuse(isPlainHttp ? 'plain-http' : 'client-hello-malformed')
       this.#peer = { ...this.#peer, serverName: hello.serverName || undefined }
       const choice = tls.choose(hello)
-      if (choice === undefined) this.#refuse('server-name-unknown', UNRECOGNIZED_NAME)
+      if (choice === 'unknown-name') this.#refuse('server-name-unknown', UNRECOGNIZED_NAME)
+      else if (choice === 'unknown-name-relayed') this.#refuse('server-name-unknown')
       else if (choice === 'no-certificate') this.#refuse('certificate-missing', HANDSHAKE_FAILURE)
       else if (choice === 'passthrough') this.#enter(this.#socket, 'bytes')
       else this.#shakeHands(choice)

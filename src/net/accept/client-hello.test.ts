@@ -40,6 +40,12 @@ test('every prefix is incomplete', () => {
   for (let end = 0; end < real.length; end++) expect(findClientHello(real.subarray(0, end)), `${end}`).toBeUndefined()
 })
 
+test('a message may have 65536 bytes with its header, and no more', () => {
+  const begun = (bytes: number) => Buffer.from([22, 3, 1, 0, 4, 1, 0, bytes >> 8, bytes & 255])
+  expect(findClientHello(begun(65_532))).toBeUndefined()
+  expect(findClientHello(begun(65_533))).toEqual(NOTHING)
+})
+
 /** The same message in records of at most `size` bytes. */
 function inRecords(hello: Buffer, size: number): Buffer {
   const message = hello.subarray(5)

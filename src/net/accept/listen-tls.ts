@@ -6,12 +6,18 @@ export type Traffic = 'http' | 'bytes' | ListenTls
 
 /** Selects how TLS connections are handled. The result may differ for each connection, because certificates change at run time. */
 export interface ListenTls {
-  /** @returns undefined if no listener matches the server name: the handshake is refused */
-  choose(hello: ClientHello): TlsChoice | undefined
+  choose(hello: ClientHello): TlsChoice
 }
 
-/** `no-certificate`: the listener has no usable certificate, so the handshake is refused. */
-export type TlsChoice = TlsTermination | 'passthrough' | 'no-certificate'
+/**
+ * Alerts refuse the handshake where a listener would have terminated it.
+ *
+ * - `no-certificate`: the listener has no usable certificate; an alert.
+ * - `unknown-name`: no listener matches the server name; an alert.
+ * - `unknown-name-relayed`: the same where no listener terminates TLS. The gateway is no party of the handshake, so it closes the
+ *   connection without an alert, as it does for a name without a route.
+ */
+export type TlsChoice = TlsTermination | 'passthrough' | 'no-certificate' | 'unknown-name' | 'unknown-name-relayed'
 
 /** TLS is terminated. */
 export interface TlsTermination {

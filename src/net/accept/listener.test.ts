@@ -95,6 +95,33 @@ test('a connection that begins HTTP/2 while the listener drains gets a GOAWAY', 
   await closed
 })
 
+/** Connections that the kernel has accepted, with a request each, while the listener has not had a turn. */
+async function connectAtOnce(port: number, count: number): Promise<RawClient[]> {
+  const clients = Array.from({ length: count }, () => {
+    const client = new RawClient(net.connect({ port, host: '127.0.0.1' }))
+    client.socket.write(GET)
+    return client
+  })
+  // Sockets connect at the next tick.
+  await new Promise((resolve) => process.nextTick(resolve))
+  return clients
+}
+
+for (const end of ['stopAccepting', 'close'] as const) {
+  test(`connections that wait in the kernel are served: ${end}`, async () => {
+    const handler = new RecordingHandler()
+    handler.onRequest = (stream) => answerWith(stream, 'ok')
+    const listener = await serve({ handler })
+    const { port } = listener
+    const clients = await connectAtOnce(port, 100)
+    const stopped = end === 'close' ? listener.close({ drainMs: 60_000 }) : listener.stopAccepting()
+    await Promise.all(clients.map((client) => client.until((text) => text.endsWith('ok'))))
+    for (const client of clients) client.close()
+    await stopped
+    await expect(RawClient.connect(port)).rejects.toThrow('ECONNREFUSED')
+  })
+}
+
 test('closing twice has no further effect', async () => {
   const listener = await serve()
   const client = await RawClient.connect(listener.port)
@@ -121,7 +148,7 @@ const CONTEXTS: ListenTls = {
           clientCertificate: 'none',
           carries: 'http',
         }
-      : undefined,
+      : 'unknown-name',
 }
 
 test('TLS: a server name with a certificate is served', async () => {

@@ -74,8 +74,8 @@ export interface Listener {
   configure(settings: ConnectionSettings): void
   /** Continues to serve, but tells clients not to reuse connections: HTTP/1 responses say `connection: close`, HTTP/2 sessions get a GOAWAY. */
   discourageReuse(): void
-  /** Closes the socket; open connections continue. */
-  stopAccepting(): void
+  /** Accepts the connections that wait in the kernel, which closing the socket would reset, then closes it; open connections continue. */
+  stopAccepting(): Promise<void>
   /**
    * Stops accepting, finishes requests in flight with `connection: close`, closes idle connections after a grace, and resets the
    * remaining connections after `drainMs`, at `cutting`. Resolves when no connection is left. Another call can only shorten the time.
@@ -86,6 +86,7 @@ export interface Listener {
 /** Whether several threads can listen on one port, each with its own socket (`SO_REUSEPORT` with load balancing). */
 export const CAN_SHARE_PORTS: boolean = ['linux', 'freebsd', 'aix', 'sunos'].includes(process.platform)
 
+/** Connections that wait in the kernel at most. */
 const BACKLOG = 4096
 const HANDSHAKE_TIMEOUT_MS = 15_000
 
@@ -103,6 +104,11 @@ interface Settings {
   readonly keepalive: TcpKeepalive | undefined
 }
 
+/** Resolves after the event loop has polled, if this turn has reached its end already. */
+function endOfTurn(): Promise<void> {
+  return new Promise((resolve) => setImmediate(resolve))
+}
+
 class SocketListener implements Listener, Destinations {
   readonly #options: ListenOptions
   readonly #traffic: Traffic
@@ -114,6 +120,9 @@ class SocketListener implements Listener, Destinations {
   #settings: Settings
   #discouraging = false
   #draining = false
+  /** Connections so far. */
+  #accepts = 0
+  #stopped: Promise<void> | undefined
   #closed: Promise<void> | undefined
   #emptied: () => void = () => {}
 
@@ -155,8 +164,23 @@ class SocketListener implements Listener, Destinations {
     for (const connection of [...this.#open]) connection.discourageReuse()
   }
 
-  stopAccepting(): void {
-    this.#server.close()
+  stopAccepting(): Promise<void> {
+    this.#stopped ??= this.#acceptWaiting().then(() => void this.#server.close())
+    return this.#stopped
+  }
+
+  /**
+   * A turn of the event loop accepts few connections, so this takes turns until one brings none. New clients cannot prolong this for ever:
+   * after a full backlog, all that waited at the beginning have been accepted.
+   */
+  async #acceptWaiting(): Promise<void> {
+    const last = this.#accepts + BACKLOG
+    await endOfTurn()
+    let before: number
+    do {
+      before = this.#accepts
+      await endOfTurn()
+    } while (before < this.#accepts && this.#accepts <= last)
   }
 
   async close({ drainMs = 0, cutting }: CloseOptions = {}): Promise<void> {
@@ -171,7 +195,7 @@ class SocketListener implements Listener, Destinations {
 
   async #drain(): Promise<void> {
     this.#draining = true
-    this.stopAccepting()
+    await this.stopAccepting()
     for (const connection of [...this.#open]) connection.drain()
     if (this.#open.size === 0) return
     await new Promise<void>((resolve) => {
@@ -186,6 +210,7 @@ class SocketListener implements Listener, Destinations {
   // Life of a connection.
 
   #accepted(socket: net.Socket): void {
+    this.#accepts++
     const peer = peerOf(socket)
     // The client has disconnected already.
     if (peer === undefined) return void socket.destroy()

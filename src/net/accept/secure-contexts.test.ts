@@ -49,7 +49,7 @@ async function serve(
     traffic: {
       choose: ({ serverName }) => {
         const context = contexts.of(serverName, whole)
-        if (context === undefined) return undefined
+        if (context === undefined) return 'unknown-name'
         return { context, alpnProtocols: [], clientCertificate: 'none', carries: 'http', ...wanted }
       },
     },
@@ -115,10 +115,11 @@ verifies('tls/versions', 'versions outside of the range are refused, and those b
   expect(newer.told).toEqual(['nobody', 'handshake-failed'])
   const older = await serve(createContexts(), { parameters: { ...PARAMETERS, maxVersion: 'TLSv1.2' } })
   expect((await meet(older.port)).protocol).toBe('TLSv1.2')
-  const both = await serve(createContexts(), {})
+  const both = await serve(createContexts(), { parameters: { ...PARAMETERS, ciphers: 'ALL:@SECLEVEL=0' } })
+  expect([(await meet(both.port)).protocol, (await meet(both.port, TLS12)).protocol]).toEqual(['TLSv1.3', 'TLSv1.2'])
   await expect(
     meet(both.port, { minVersion: 'TLSv1.1', maxVersion: 'TLSv1.1', ciphers: 'ALL:@SECLEVEL=0' }),
-  ).rejects.toThrow()
+  ).rejects.toThrow('ERR_SSL_TLSV1_ALERT_PROTOCOL_VERSION')
 })
 
 test.each([

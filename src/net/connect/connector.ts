@@ -9,7 +9,10 @@ import { Names } from './names.ts'
 import type { ConnectTransport, PoolSettings } from './pool-settings.ts'
 import { TunnelDial } from './tunnel-dial.ts'
 
-type ConnectorSettings = Pick<PoolSettings, 'wheel' | 'lookup' | 'transports' | 'forwardRules' | 'connected'>
+type ConnectorSettings = Pick<
+  PoolSettings,
+  'wheel' | 'lookup' | 'transports' | 'forwardRules' | 'connected' | 'exhausted'
+>
 
 /** Opens the upstream connections of one worker. */
 export class Connector {
@@ -19,15 +22,17 @@ export class Connector {
   readonly chosenIdle: IdleConnections = new IdleConnections()
   readonly #budgets = new ConnectionBudgets()
   readonly #names: Names
-  readonly #refuse: DialOptions['refuse']
+  readonly #forwardRules: PoolSettings['forwardRules']
   readonly #connected: PoolSettings['connected']
+  readonly #exhausted: PoolSettings['exhausted']
 
-  constructor({ wheel, lookup, transports, forwardRules, connected }: ConnectorSettings) {
+  constructor({ wheel, lookup, transports, forwardRules, connected, exhausted }: ConnectorSettings) {
     this.wheel = wheel
     this.transports = transports
     this.#connected = connected
+    this.#exhausted = exhausted
     this.#names = new Names(wheel, lookup)
-    this.#refuse = (address, port) => forwardRules.refuse(address, port)
+    this.#forwardRules = forwardRules
   }
 
   /**
@@ -48,12 +53,18 @@ export class Connector {
     const startMs = clock.monotonic()
     const done: DialOptions['done'] = (socket, failure, use) => {
       if (socket !== null) this.#connected(transportOf(destination), clock.monotonic() - startMs)
+      else if (failure?.code === 'resources-exhausted') this.#exhausted(failure.detail)
       options.done(socket, failure, use)
     }
-    const all = { ...options, wheel: this.wheel, names: this.#names, done, gone: this.#giverOf(destination) }
-    if (tunnel !== undefined) return new TunnelDial(destination, tunnel, context, all)
-    const refuse = destination.chosenByClient === true ? this.#refuse : undefined
-    return new Dial(destination, context, { ...all, refuse })
+    const rules = this.#forwardRules
+    // Of a tunnel, the client chooses the far end, which its proxy server dials.
+    const isChosen = destination.chosenByClient === true && tunnel === undefined
+    const refuse: DialOptions['refuse'] = (address, port) =>
+      isChosen ? rules.refuse(address, port) : rules.refuseConfigured(address, port)
+    const all = { ...options, wheel: this.wheel, names: this.#names, done, refuse, gone: this.#giverOf(destination) }
+    return tunnel === undefined
+      ? new Dial(destination, context, all)
+      : new TunnelDial(destination, tunnel, context, all)
   }
 
   /** It lasts as long as the connection, so it keeps nothing else in memory. */

@@ -5,7 +5,7 @@ import net from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import tls from 'node:tls'
-import { afterEach, beforeEach, expect, test, vi } from 'vitest'
+import { afterEach, beforeEach, expect, onTestFinished, test, vi } from 'vitest'
 import { clock } from '#base/clock.ts'
 import { verifies } from '#test/support/verifies.ts'
 import { DEFAULT_BOUNDS, type Destination, type DestinationTls } from '../destination.ts'
@@ -66,6 +66,7 @@ function connectorFor(destination: Destination): Connector {
     transports: STREAM_TRANSPORTS,
     forwardRules: new ForwardRules(),
     connected: (transport, durationMs) => connected.push([transport, durationMs]),
+    exhausted: (cause) => exhausted.push(cause),
   })
   connector.reserve(destination)
   return connector
@@ -88,11 +89,15 @@ function to(host: string, port: number, more: Partial<Destination> = {}): Destin
 /** Connections that were opened. */
 const connected: [transport: ConnectTransport, durationMs: number][] = []
 
+/** Causes of connections for which the system had no resources. */
+const exhausted: (string | undefined)[] = []
+
 /** Answers of the resolver; tests replace it. */
 let lookup: Lookup
 
 beforeEach(() => {
   connected.length = 0
+  exhausted.length = 0
   lookup = () => {
     throw new Error('no lookup was expected')
   }
@@ -124,6 +129,14 @@ verifies(
     expect(set.mock.calls).toEqual([written, written, [true, 180_000, 180_000, 9]])
   },
 )
+
+test('a connection for which the system has no files is reported with its cause', async () => {
+  const socket = new net.Socket()
+  vi.spyOn(net, 'connect').mockReturnValueOnce(socket)
+  queueMicrotask(() => socket.destroy(Object.assign(new Error('connect EMFILE 127.0.0.1:1'), { code: 'EMFILE' })))
+  expect(await dial(to('127.0.0.1', 1))).toMatchObject({ why: 'resources-exhausted' })
+  expect(exhausted).toEqual(['connect EMFILE 127.0.0.1:1'])
+})
 
 test('an opened connection is reported with its transport and the time that it took; a failed one is not', async () => {
   const plain = await serving(saying('one'))
@@ -382,17 +395,13 @@ test('TLS: the first common group of our list is selected', async () => {
   }
 })
 
-verifies(
-  'backend.tls/mtlsCertificateRef',
-  'TLS: the certificate is presented to a server that asks for it',
-  async () => {
-    const port = await tlsServer({ requestCert: true, ca: CERTIFICATES.ca })
-    const { text } = await dial(to('127.0.0.1', port, { tls: withTls(CERTIFICATES.client) }))
-    expect(await text).toBe('unnamed client.test false false')
-  },
-)
+test('TLS: the certificate is presented to a server that asks for it', async () => {
+  const port = await tlsServer({ requestCert: true, ca: CERTIFICATES.ca })
+  const { text } = await dial(to('127.0.0.1', port, { tls: withTls(CERTIFICATES.client) }))
+  expect(await text).toBe('unnamed client.test false false')
+})
 
-verifies('backend.tls/mtlsCertificateRef-absent', 'TLS: without a certificate none is presented', async () => {
+test('TLS: without a certificate none is presented', async () => {
   const port = await tlsServer({ requestCert: true, rejectUnauthorized: false })
   const { text } = await dial(to('127.0.0.1', port, { tls: withTls() }))
   expect(await text).toBe('unnamed nobody false false')
@@ -406,17 +415,26 @@ verifies('backend.tls/sni', 'TLS: the configured server name takes precedence ov
   expect(await text).toBe('a.wild.test nobody false false')
 })
 
-verifies('tls/versions', 'TLS 1.2 and 1.3 are accepted from servers, older versions are not', async () => {
-  for (const [version, connects] of [
-    ['TLSv1.3', true],
-    ['TLSv1.2', true],
-    ['TLSv1.1', false],
-  ] as const) {
-    const port = await tlsServer({ minVersion: version, maxVersion: version, ciphers: 'ALL:@SECLEVEL=0' })
-    const { transport } = await dial(to('127.0.0.1', port, { tls: withTls() }))
-    expect(transport !== null, version).toBe(connects)
-  }
-})
+verifies(
+  'tls/versions',
+  'TLS 1.2 and 1.3 are accepted from servers, whatever the runtime allows; older versions are not',
+  async () => {
+    const least = tls.DEFAULT_MIN_VERSION
+    onTestFinished(() => {
+      tls.DEFAULT_MIN_VERSION = least
+    })
+    tls.DEFAULT_MIN_VERSION = 'TLSv1.3'
+    for (const [version, connects] of [
+      ['TLSv1.3', true],
+      ['TLSv1.2', true],
+      ['TLSv1.1', false],
+    ] as const) {
+      const port = await tlsServer({ minVersion: version, maxVersion: version, ciphers: 'ALL:@SECLEVEL=0' })
+      const { transport } = await dial(to('127.0.0.1', port, { tls: withTls() }))
+      expect(transport !== null, version).toBe(connects)
+    }
+  },
+)
 
 verifies('backend.tls/sni-default', 'TLS: the name of the destination is the server name', async () => {
   const port = await tlsServer()

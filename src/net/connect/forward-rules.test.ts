@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
 import { ForwardRules, type Network, parseNetwork } from './forward-rules.ts'
-import { ownSockets } from './own-sockets.ts'
+import type { OperatorServer } from './own-machine.ts'
+import { ownMachine } from './own-sockets.ts'
 
 const networks = (...texts: string[]): Network[] => texts.map((text) => parseNetwork(text)!)
 
@@ -97,16 +98,15 @@ test.each(['', '10.0.0.0/33', 'x', '127.1', '10.0.0.0/', 'fe80::1%eth0', '::/129
 })
 
 test('sockets of the gateway are refused, also in permitted networks and other spellings', () => {
-  const listening = [
-    { address: '127.0.0.1', port: 8080 },
-    { address: '0.0.0.0', port: 15020 },
-    { address: '0:0:0:0:0:0:0:1', port: 9000 },
-  ]
-  const isOwn = ownSockets(
-    () => listening,
-    () => ['127.0.0.1', '10.1.2.3', 'fd00::7'],
-  )
-  const rules = new ForwardRules(networks('0.0.0.0/0', '::/0'), isOwn)
+  const own = ownMachine({
+    listeners: () => [
+      { address: '127.0.0.1', port: 8080 },
+      { address: '0:0:0:0:0:0:0:1', port: 9000 },
+    ],
+    servers: () => [{ server: 'metrics', address: '0.0.0.0', port: 15020 }],
+    interfaces: () => ['127.0.0.1', '10.1.2.3', 'fd00::7'],
+  })
+  const rules = new ForwardRules(networks('0.0.0.0/0', '::/0'), own)
   for (const [address, port] of [
     ['127.0.0.1', 8080],
     ['::ffff:127.0.0.1', 8080],
@@ -126,4 +126,64 @@ test('sockets of the gateway are refused, also in permitted networks and other s
   ] as const) {
     expect(rules.refuse(address, port), address).toBeUndefined()
   }
+})
+
+test('addresses of interfaces are the machine of the gateway, unless they are permitted', () => {
+  const own = ownMachine({ interfaces: () => ['127.0.0.1', '10.1.2.3', 'FD00:0::7', 'fe80::9%eth0'] })
+  const rules = new ForwardRules([], own)
+  for (const address of ['10.1.2.3', '::ffff:10.1.2.3', '64:ff9b::a01:203', 'fd00::7']) {
+    expect(rules.refuse(address, 5432), address).toBe(`${address} is an address of this machine`)
+  }
+  expect(rules.refuse('10.1.2.4', 5432)).toBeUndefined()
+  expect(new ForwardRules(networks('10.1.2.3'), own).refuse('10.1.2.3', 5432)).toBeUndefined()
+})
+
+const OPERATORS = {
+  admin: { address: '127.0.0.1', port: 15000 },
+  api: { address: '0.0.0.0', port: 15010 },
+  metrics: { address: '127.0.0.1', port: 15020 },
+  readiness: { address: '::1', port: 15021 },
+}
+const configured = new ForwardRules(
+  networks('0.0.0.0/0', '::/0'),
+  ownMachine({
+    listeners: () => [{ address: '127.0.0.1', port: 8080 }],
+    servers: () => Object.entries(OPERATORS).map(([server, at]) => ({ server: server as OperatorServer, ...at })),
+    interfaces: () => ['10.1.2.3'],
+  }),
+)
+
+test.each([
+  ['127.0.0.1', 15000],
+  ['::ffff:127.0.0.1', 15000],
+  ['0:0:0:0:0:ffff:7f00:1', 15000],
+  ['0.0.0.0', 15000],
+  ['::', 15000],
+  ['::ffff:0.0.0.0', 15000],
+  ['64:ff9b::7f00:1', 15000],
+  ['0x7f.1', 15000],
+  ['2130706433', 15000],
+  ['127.1', 15000],
+  ['localhost', 15000],
+  ['LOCALHOST.', 15000],
+  ['a.localhost', 15000],
+  ['127.0.0.9', 15010],
+  ['10.1.2.3', 15010],
+  ['::1%lo', 15010],
+])('configured destinations never lead to the admin server or the API: %s port %i', (host, port) => {
+  const name = port === 15000 ? 'admin server' : 'resource API'
+  expect(configured.refuseConfigured(host, port)).toBe(`${host}:${port} is the ${name} of the gateway itself`)
+})
+
+test.each([
+  ['127.0.0.1', 15020, 'metrics'],
+  ['localhost', 15021, 'readiness'],
+  ['127.0.0.1', 8080, undefined],
+  ['127.0.0.2', 15000, undefined],
+  ['10.1.2.4', 15010, undefined],
+  ['notlocalhost', 15000, undefined],
+  ['169.254.169.254', 80, undefined],
+] as const)('a configured destination may be %s port %i, which is %s', (host, port, server) => {
+  expect(configured.refuseConfigured(host, port)).toBeUndefined()
+  expect(configured.serverAt(host, port)).toBe(server)
 })

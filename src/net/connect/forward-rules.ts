@@ -1,10 +1,8 @@
 import ipaddr from 'ipaddr.js'
+import { type OperatorServer, type OwnMachine, UNKNOWN_MACHINE } from './own-machine.ts'
 
 /** A network: an address and the length of its prefix. */
 export type Network = readonly [ipaddr.IPv4 | ipaddr.IPv6, number]
-
-/** A socket of this process. */
-export type IsOwnSocket = (address: string, port: number) => boolean
 
 /** Networks that clients must not reach through the gateway, with their names (decision A-96). */
 const REFUSED: readonly (readonly [network: Network, name: string])[] = (
@@ -29,43 +27,93 @@ const REFUSED: readonly (readonly [network: Network, name: string])[] = (
   ] as const
 ).map(([network, name]) => [ipaddr.parseCIDR(network), name])
 
-/** Decides which addresses a destination that a client has chosen may have (decision A-96). */
+/** Names that always are those of loopback addresses (RFC 6761, 6.3). */
+const LOOPBACK_NAME = /(?:^|\.)localhost\.?$/i
+const LOOPBACK_ADDRESSES = ['127.0.0.1', '::1']
+
+/** Servers that no object may make the gateway call: what they answer, or do, is for operators (decision A-138). */
+const REFUSED_SERVERS: Partial<Record<OperatorServer, string>> = { admin: 'admin server', api: 'resource API' }
+
+/** Decides which addresses the gateway connects to (decisions A-96, A-138). */
 export class ForwardRules {
   readonly #allowed: readonly Network[]
-  readonly #isOwn: IsOwnSocket
+  readonly #own: OwnMachine
 
   /**
-   * @param allowed networks that are permitted whatever they are (`--allow-forward-to`)
-   * @param isOwn sockets of the gateway, which are never permitted: a request must not return to the gateway
+   * @param allowed networks that clients may choose whatever they are (`--allow-forward-to`)
+   * @param own the machine of the gateway; its sockets are never permitted to clients: a request must not return to the gateway
    */
-  constructor(allowed: readonly Network[] = [], isOwn: IsOwnSocket = () => false) {
+  constructor(allowed: readonly Network[] = [], own: OwnMachine = UNKNOWN_MACHINE) {
     this.#allowed = allowed
-    this.#isOwn = isOwn
+    this.#own = own
   }
 
-  /** @returns why the address must not be dialled, for operators; undefined: it may be */
+  /** For a destination that a client has chosen. @returns why the address must not be dialled, for operators; undefined: it may be */
   refuse(address: string, port: number): string | undefined {
     // A zone selects an interface of the gateway (RFC 4007), and only link-local addresses need one.
     if (!ipaddr.isValid(address) || address.includes('%')) return `${address} is not an address to forward to`
     const parsed = ipaddr.process(address)
     const addresses = [parsed, ...embedded(parsed)]
-    if (addresses.some((it) => this.#isOwn(it.toString(), port))) return `${address}:${port} is the gateway itself`
+    if (addresses.some((it) => this.isGateway(it.toString(), port))) return `${address}:${port} is the gateway itself`
     if (this.#isAllowed(parsed)) return undefined
     for (const it of addresses) {
-      const refused = REFUSED.find(([network]) => contains(network, it))
-      if (refused !== undefined && !this.#isAllowed(it)) return `${address} is ${refused[1]}`
+      const refused = this.#nameRefused(it)
+      if (refused !== undefined && !this.#isAllowed(it)) return `${address} is ${refused}`
+    }
+    return undefined
+  }
+
+  /**
+   * For a destination that a client has chosen and a proxy server resolves, which chooses between the addresses of a name: only names of
+   * loopback addresses are known, and they are those of the gateway if the proxy server is on its machine.
+   */
+  refuseName(host: string, port: number): string | undefined {
+    if (!LOOPBACK_NAME.test(host)) return undefined
+    if (LOOPBACK_ADDRESSES.some((address) => this.isGateway(address, port)))
+      return `${host}:${port} is the gateway itself`
+    const refusals = LOOPBACK_ADDRESSES.map((address) => this.refuse(address, port))
+    return refusals.includes(undefined) ? undefined : `${host}: ${refusals[0]}`
+  }
+
+  /** For a destination of the configuration, as `refuse`. @param host an address in any spelling, or a name */
+  refuseConfigured(host: string, port: number): string | undefined {
+    const server = this.serverAt(host, port)
+    const name = server && REFUSED_SERVERS[server]
+    return name && `${host}:${port} is the ${name} of the gateway itself`
+  }
+
+  /** The server for operators at an address in any spelling, or at a name that always has the address of this machine. */
+  serverAt(host: string, port: number): OperatorServer | undefined {
+    for (const address of meant(host)) {
+      const server = this.#own.serverAt(address, port)
+      if (server !== undefined) return server
     }
     return undefined
   }
 
   /** Whether a socket of the gateway has that address, whatever is permitted. */
   isGateway(address: string, port: number): boolean {
-    return this.#isOwn(address, port)
+    return this.#own.isListener(address, port) || this.#own.serverAt(address, port) !== undefined
+  }
+
+  #nameRefused(address: ipaddr.IPv4 | ipaddr.IPv6): string | undefined {
+    const refused = REFUSED.find(([network]) => contains(network, address))
+    if (refused !== undefined) return refused[1]
+    // Services that listen on all addresses of the machine are often meant for its own users.
+    return this.#own.hasAddress(address.toString()) ? 'an address of this machine' : undefined
   }
 
   #isAllowed(address: ipaddr.IPv4 | ipaddr.IPv6): boolean {
     return this.#allowed.some((network) => contains(network, address))
   }
+}
+
+/** The addresses that a host may mean, as far as its text tells. */
+function meant(host: string): readonly string[] {
+  const [address = ''] = host.split('%')
+  if (!ipaddr.isValid(address)) return LOOPBACK_NAME.test(host) ? LOOPBACK_ADDRESSES : []
+  const parsed = ipaddr.process(address)
+  return [parsed, ...embedded(parsed)].map((it) => it.toString())
 }
 
 /** A network that `--allow-forward-to` names; a single address is a network, too. @returns undefined if the text is none */

@@ -12,6 +12,8 @@ export interface AdoptedSocket {
   readonly context: DialContext
   /** The use of the host name; undefined for an IP address. */
   readonly use: NameUse | undefined
+  /** Called once, when the server has begun HTTP/2 with its SETTINGS, or its connection has ended without them. */
+  readonly settled?: ((speaks: boolean) => void) | undefined
 }
 
 /** The connections of one destination. */

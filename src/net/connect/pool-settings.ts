@@ -24,4 +24,6 @@ export interface PoolSettings {
   readonly bodyMemory: BodyMemory
   /** A connection was opened. @param durationMs with name resolution, proxy server and TLS handshake */
   connected(transport: ConnectTransport, durationMs: number): void
+  /** A connection failed with `resources-exhausted`. @param cause of the system */
+  exhausted(cause: string | undefined): void
 }

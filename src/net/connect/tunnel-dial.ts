@@ -48,7 +48,10 @@ export class TunnelDial implements Dialling {
     this.#proxies = [...proxies.slice(first), ...proxies.slice(0, first)]
     this.#total = new WheelTimer(() => this.#fail(connectedTooLate(destination.connectTimeoutMs)))
     options.wheel.arm(this.#total, destination.connectTimeoutMs)
+    const { host, port } = destination
+    const detail = options.refuse?.(host, port)
     if (context.secureContext === null) process.nextTick(() => this.#fail(UNUSABLE))
+    else if (detail !== undefined) process.nextTick(() => this.#fail({ code: 'address-not-allowed', detail }))
     else this.#connect()
   }
 
@@ -59,12 +62,13 @@ export class TunnelDial implements Dialling {
   }
 
   #connect(): void {
-    const { wheel, names, halfOpen = false } = this.#options
+    const { wheel, names, refuse, halfOpen = false } = this.#options
     const proxy = this.#proxies.shift()!
     this.#dial = new Dial(proxy, contextOf(proxy), {
       wheel,
       names,
       halfOpen,
+      refuse,
       done: (socket, failure, use) => {
         this.#dial = undefined
         if (socket !== null) return this.#connected(socket, use)

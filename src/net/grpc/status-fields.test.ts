@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { decodeGrpcMessage, encodeGrpcMessage, grpcStatusName, grpcTimeout } from './status-fields.ts'
+import { decodeGrpcMessage, encodeGrpcMessage, grpcStatusName, grpcTimeout, readGrpcTimeout } from './status-fields.ts'
 
 test('names of statuses', () => {
   expect(['0', '7', '14', '16'].map(grpcStatusName)).toEqual([
@@ -28,4 +28,25 @@ test('time limits have at most eight digits', () => {
     '100000S',
     '99999999S',
   ])
+})
+
+test.each([
+  ['200m', 200],
+  ['2S', 2000],
+  ['1M', 60_000],
+  ['1H', 3_600_000],
+  ['1500u', 2],
+  ['99999999n', 100],
+  ['0S', 1],
+  ['99999999H', 2_147_483_647],
+  ['', undefined],
+  ['1', undefined],
+  ['S', undefined],
+  ['123456789m', undefined],
+  ['-1S', undefined],
+  ['1.5S', undefined],
+  ['1s', undefined],
+  [' 1S', undefined],
+])('the time limit %j is %j ms', (value, ms) => {
+  expect(readGrpcTimeout(value)).toBe(ms)
 })

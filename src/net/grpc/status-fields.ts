@@ -45,3 +45,15 @@ const MAX_MS = 99_999_999
 export function grpcTimeout(ms: number): string {
   return ms <= MAX_MS ? `${Math.ceil(ms)}m` : `${Math.min(MAX_MS, Math.ceil(ms / 1000))}S`
 }
+
+/** Milliseconds of the units of `grpc-timeout`. */
+const UNITS: Readonly<Record<string, number>> = { H: 3_600_000, M: 60_000, S: 1000, m: 1, u: 0.001, n: 0.000_001 }
+
+/** A timer has no more. */
+const LONGEST_MS = 2_147_483_647
+
+/** The whole milliseconds of a value of `grpc-timeout`, at least 1; undefined if it is malformed (gRPC over HTTP/2, "Timeout"). */
+export function readGrpcTimeout(value: string): number | undefined {
+  const unit = /^[0-9]{1,8}[HMSmun]$/.test(value) ? UNITS[value.at(-1)!] : undefined
+  return unit && Math.min(Math.max(1, Math.ceil(Number.parseInt(value, 10) * unit)), LONGEST_MS)
+}

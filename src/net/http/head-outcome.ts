@@ -1,4 +1,15 @@
-import type { WireRefusal } from '../stream.ts'
+/** Refusals by the wire protocol; rejection codes of `base/rejections.ts`. */
+export type WireRefusal =
+  | 'malformed-request'
+  /** The client sent a TLS handshake to a port without TLS. */
+  | 'tls-not-expected'
+  | 'host-invalid'
+  | 'request-timeout-reading'
+  | 'uri-too-long'
+  | 'headers-too-large'
+  | 'expectation-failed'
+  | 'version-not-supported'
+  | 'method-not-implemented'
 
 /** Negative results of reading a head; a positive result is its length. */
 export const INCOMPLETE = -1

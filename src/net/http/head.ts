@@ -60,7 +60,7 @@ export class Head {
   saysKeepAlive = false
   /** The idle timeout of the peer, as hinted by Keep-Alive; -1 without one. */
   keepAliveSeconds = -1
-  /** `Expect: 100-continue` (RFC 9110, 10.1.1). */
+  /** `Expect: 100-continue` (RFC 9110, 10.1.1): received, or sent with the request. */
   expectsContinue = false
   /** The protocol of a requested or accepted upgrade; '' without one. */
   upgrade = ''

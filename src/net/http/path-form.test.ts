@@ -107,7 +107,9 @@ describe('possible interpretations of a path by servers', () => {
     ['/a;x/b;y', '/a/b'],
     ['/a;x%2Fb', '/a', '/a;x/b', '/a/b'],
     ['/p%2Fq/a;x%2Fb', '/p%2Fq/a', '/p/q/a', '/p/q/a;x/b', '/p/q/a/b'],
-    ['/a%3Bb'],
+    ['/a%3Bb', '/a'],
+    ['/a%3Bb;c', '/a;b', '/a'],
+    ['/admin%3Bx/y', '/admin/y'],
   ])('%s: %s %s %s', (path, ...readings) => {
     expect(new Set(otherReadings(path, false))).toEqual(new Set(readings))
     expect(isAmbiguous(path)).toBe(readings.length > 0)
@@ -115,6 +117,7 @@ describe('possible interpretations of a path by servers', () => {
 
   test('parameters stay where they are known to belong to the name', () => {
     expect(otherReadings('/a;x/y', true)).toEqual([])
+    expect(otherReadings('/a%3Bx/y', true)).toEqual([])
     expect(otherReadings('/a;x%2Fy', true)).toEqual(['/a;x/y'])
   })
 })

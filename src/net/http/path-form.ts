@@ -54,21 +54,21 @@ function endOfPath(target: string): number {
 
 /** Whether servers may interpret a path in normal form differently. */
 export function isAmbiguous(normal: string): boolean {
-  return /;|%2F|%5C/.test(normal)
+  return /;|%3B|%2F|%5C/.test(normal)
 }
 
 /**
  * Other interpretations of a path in normal form: `%2F` and `%5C` as separators, and segments without their parameters (`;x`, RFC 3986,
- * 3.3), which some servers remove before decoding and some afterwards.
+ * 3.3), which some servers remove before decoding and some afterwards, when `%3B` is `;` as well.
  * @param keepsParameters the backend treats `;` as part of segment names
  */
 export function otherReadings(normal: string, keepsParameters: boolean): readonly string[] {
   const readings = new Set<string>()
-  const bare = keepsParameters ? normal : withoutParameters(normal)
-  for (const text of new Set([normal, bare])) {
+  const bare = keepsParameters ? [] : withoutParameters(normal)
+  for (const text of new Set([normal, ...bare])) {
     for (const decoded of withSeparators(text)) {
       readings.add(matchedPath(decoded))
-      if (!keepsParameters) readings.add(matchedPath(withoutParameters(decoded)))
+      if (!keepsParameters) for (const reading of withoutParameters(decoded)) readings.add(matchedPath(reading))
     }
   }
   readings.delete(matchedPath(normal))
@@ -80,8 +80,9 @@ function withSeparators(path: string): Set<string> {
   return new Set([path, slashes, path.replaceAll('%5C', '/'), slashes.replaceAll('%5C', '/')])
 }
 
-function withoutParameters(path: string): string {
-  return path.replace(/;[^/]*/g, '')
+/** Before and after decoding. */
+function withoutParameters(path: string): readonly string[] {
+  return [path.replace(/;[^/]*/g, ''), path.replace(/(?:;|%3B)[^/]*/g, '')]
 }
 
 /**

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { BODY_CHUNKED, BODY_LENGTH, BODY_NONE, type BodyKind } from '../stream.ts'
+import { BODY_CHUNKED, BODY_LENGTH, BODY_NONE, type BodyKind } from './framing.ts'
 import { Head } from './head.ts'
 import { announcedLength, isGrpcRequest, isIdempotent } from './request-rules.ts'
 

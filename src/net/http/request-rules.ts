@@ -1,4 +1,4 @@
-import { BODY_LENGTH, BODY_NONE, type Framing } from '../stream.ts'
+import { BODY_LENGTH, BODY_NONE, type Framing } from './framing.ts'
 import type { Head } from './head.ts'
 
 /** Idempotent methods, whose requests may be sent again automatically (RFC 9110, 9.2.2). */
@@ -9,7 +9,8 @@ export function isIdempotent({ method, isRepeatable }: Pick<Head, 'method' | 'is
   return isRepeatable || IDEMPOTENT.has(method)
 }
 
-const GRPC = /^application\/grpc(?:\+[^\s;,]*)?[ \t]*(?:;[^,]*)?$/i
+/** The media type of gRPC, in requests and responses. */
+export const GRPC = /^application\/grpc(?:\+[^\s;,]*)?[ \t]*(?:;[^,]*)?$/i
 
 /**
  * Whether a request is gRPC: `application/grpc` with any suffix. gRPC-Web is not, nor is a request with several content types, which

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { BODY_CHUNKED, BODY_CLOSE, BODY_LENGTH, BODY_NONE, type BodyKind } from '../stream.ts'
+import { BODY_CHUNKED, BODY_CLOSE, BODY_LENGTH, BODY_NONE, type BodyKind } from './framing.ts'
 import { Head } from './head.ts'
 import { announcedLength, isBodiless, isEventStream, isFrameStream, sentKind } from './response-rules.ts'
 

@@ -1,5 +1,6 @@
-import { BODY_CHUNKED, BODY_CLOSE, BODY_NONE, type BodyKind } from '../stream.ts'
+import { BODY_CHUNKED, BODY_CLOSE, BODY_NONE, type BodyKind } from './framing.ts'
 import type { Head } from './head.ts'
+import { GRPC } from './request-rules.ts'
 
 const EVENT_STREAM = /^text\/event-stream[ \t]*(?:;[^,]*)?$/i
 
@@ -13,6 +14,11 @@ const FRAME_STREAM = /^application\/vnd\.amazon\.eventstream[ \t]*(?:;[^,]*)?$/i
 /** Whether the body is a stream of frames (`net/event-stream/`). */
 export function isFrameStream(response: Head): boolean {
   return hasType(response, FRAME_STREAM)
+}
+
+/** Whether a response is gRPC, in the same sense as `isGrpcRequest`. */
+export function isGrpcResponse(response: Head): boolean {
+  return hasType(response, GRPC)
 }
 
 function hasType(response: Head, type: RegExp): boolean {

@@ -110,6 +110,23 @@ test.each([
   expect([first.sink.text, first.sink.ended, take().at(-1)]).toEqual(['ok', true, events.at(-1)])
 })
 
+test.each([
+  ['', 'gone'],
+  ['HTTP/1.1 103 Early Hints\r\n\r\n', 'gone'],
+  ['HTTP/1.1 100 Continue\r\n\r\n', 'put Infinity'],
+])('a connection whose server got an expectation and answered %j first: %s', (interim, event) => {
+  const { connection, transport, take } = opening()
+  connection.attach(transport)
+  const rig = new ExchangeRig()
+  rig.begin('POST', true)
+  connection.carry(rig.exchange)
+  rig.exchange.request.start(connection.transport, 'POST ', BODY_LENGTH, 4)
+  rig.exchange.request.bytes(Buffer.from('body'), 0, 4)
+  rig.exchange.request.end()
+  transport.receive(`${interim}${OK}`)
+  expect(take()).toEqual([event])
+})
+
 test('interim responses do not change the final one', () => {
   const { transport, first } = asked()
   transport.receive('HTTP/1.1 103 Early Hints\r\nX: 1\r\n\r\nHTTP/1.1 199 X\r\n\r\nHTTP/1.1 200 OK\r\n\r\n')
@@ -240,8 +257,8 @@ test('the end of the connection is the end of a body without a length', () => {
 })
 
 test.each([
-  ['before the response', '', ['failed reset: undefined, maybe processed'], undefined],
-  ['in the head', 'HTTP/1.1 200', ['failed reset: undefined, maybe processed'], undefined],
+  ['before the response', '', ['failed protocol-error: undefined, maybe processed'], undefined],
+  ['in the head', 'HTTP/1.1 200', ['failed protocol-error: undefined, maybe processed'], undefined],
   ['in the body', OK.slice(0, -1), ['response 200'], 'reset'],
 ])('the server ends the first connection %s', (_, text, events, aborted) => {
   const { connection, transport, first, take } = asked()

@@ -2,6 +2,7 @@ import type { NameUse } from '../connect/names.ts'
 import type { ConnectFailure } from '../failure.ts'
 import { INCOMPLETE } from '../http/head-outcome.ts'
 import { RESPONSE_LIMITS } from '../limits.ts'
+import type { Abort } from '../stream.ts'
 import type { WheelTimer } from '../timer-wheel.ts'
 import { EarlyTransport } from '../transport/early-transport.ts'
 import { HoldBuffer } from '../transport/hold-buffer.ts'
@@ -122,7 +123,7 @@ export class ClientConnection implements TransportOwner, Carrier {
   ended(): void {
     const exchange = this.#exchange
     if (exchange?.reading && exchange.body.close()) this.#complete(exchange, false)
-    else this.closed()
+    else this.#lost('protocol-error')
   }
 
   drained(): void {
@@ -130,13 +131,19 @@ export class ClientConnection implements TransportOwner, Carrier {
   }
 
   closed(): void {
+    this.#lost('reset')
+  }
+
+  /** @param why if the response is missing: the server ended the connection without a complete one, or the connection broke */
+  #lost(why: Abort): void {
     const exchange = this.#exchange
     const stale = this.#reused && this.#silent
     this.#exchange = null
     this.destroy()
     if (exchange === null) return
     const text = stale ? exchange.replayText : ''
-    if (text === '') return exchange.fail('reset')
+    // A server that closes an idle connection has not answered a request.
+    if (text === '') return exchange.fail(stale || exchange.reading ? 'reset' : why)
     exchange.noteReplay()
     this.#owner.replay(exchange, text)
   }

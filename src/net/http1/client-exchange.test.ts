@@ -128,7 +128,7 @@ test('cancel closes the connection, and tells the receiver of the body alone', (
 
 test.each<[why: 'cancelled' | 'reset', last: string]>([
   ['cancelled', 'destroy'],
-  ['reset', 'failed reset: undefined, maybe processed'],
+  ['reset', 'failed request-incomplete: undefined, maybe processed'],
 ])('a request whose body ends with %s', (why, last) => {
   const { exchange, transport, take } = setup()
   exchange.request.start(transport, '', BODY_LENGTH, 5)

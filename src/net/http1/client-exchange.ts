@@ -1,5 +1,5 @@
 import { LATE_WAITING } from '../connect/waiting-line.ts'
-import type { ConnectFailure } from '../failure.ts'
+import type { ConnectFailure, FailureCode } from '../failure.ts'
 import { Head } from '../http/head.ts'
 import { isIdempotent } from '../http/request-rules.ts'
 import { type LimitKeeper, ResponseLimit } from '../http/response-limit.ts'
@@ -50,6 +50,8 @@ export class ClientExchange implements ClientStream, ReaderOwner, WriterOwner {
   #tunnel = false
   #released = false
   #replayed = false
+  /** The server has not answered `Expect: 100-continue`. */
+  #expects = false
   /** Number of received interim responses. */
   #interim = 0
 
@@ -78,6 +80,7 @@ export class ClientExchange implements ClientStream, ReaderOwner, WriterOwner {
     this.#tunnel = false
     this.#released = false
     this.#replayed = false
+    this.#expects = head.expectsContinue
     this.#interim = 0
   }
 
@@ -114,13 +117,15 @@ export class ClientExchange implements ClientStream, ReaderOwner, WriterOwner {
 
   informed(): void {
     if (++this.#interim > MAX_INTERIM_RESPONSES) return this.fail('protocol-error')
+    if (this.head.status === 100) this.#expects = false
     this.#handler.informed(this, this.head)
   }
 
   /** `head` is a final response. @returns whether the connection can be reused after its body */
   takeResponse(): boolean {
     const kind = this.#responseKind()
-    const keep = this.#endIsCertain(kind)
+    // A server that did not ask for the body may take it for its next request.
+    const keep = !this.#expects && this.#endIsCertain(kind)
     this.#limit?.stop()
     this.#phase = READING
     this.request.forgetWhole()
@@ -147,13 +152,13 @@ export class ClientExchange implements ClientStream, ReaderOwner, WriterOwner {
     this.#leave()
   }
 
-  /** The connection failed or the time limit passed. */
-  fail(why: Abort): void {
+  /** The connection failed or the time limit passed. @param code the reason if there is no response */
+  fail(why: Abort, code: FailureCode = why): void {
     if (this.#phase === OVER) return
     const wasWaiting = this.#phase === WAITING
     const connection = this.#leave()
     connection.destroy()
-    if (wasWaiting) this.#handler.failed(this, { code: why, detail: undefined, maybeProcessed: connection.connected })
+    if (wasWaiting) this.#handler.failed(this, { code, detail: undefined, maybeProcessed: connection.connected })
     else this.body.abort(why)
   }
 
@@ -189,7 +194,7 @@ export class ClientExchange implements ClientStream, ReaderOwner, WriterOwner {
   messageCut(why: Abort): void {
     // Cancelled by the gateway: no response is expected.
     if (why === 'cancelled') this.cancel()
-    else this.fail(why)
+    else this.fail(why, 'request-incomplete')
   }
 
   #expire(): void {

@@ -169,20 +169,22 @@ test.each([...'0123456789abcdefABCDEF'])('the size 1%s is hexadecimal', (digit) 
 })
 
 const letters = (count: number) => 'x'.repeat(count)
-// The CR after extensions is counted; the first letter of the name of a trailer and its colon are not.
+// The CR after extensions is counted, and every byte of a trailer section, its last line included.
 const limited: readonly (readonly [what: string, text: string, bad: boolean])[] = [
   ['extensions of 1024 bytes', `1;${letters(1023)}\r\na\r\n0\r\n\r\n`, false],
   ['longer extensions', `1;${letters(1024)}\r\na\r\n0\r\n\r\n`, true],
   [
     'extensions of 1024 bytes twice',
-    `1;${letters(1023)}\r\na\r\n0;${letters(1023)}\r\nX:${letters(16_384)}\r\n\r\n`,
+    `1;${letters(1023)}\r\na\r\n0;${letters(1023)}\r\nX:${letters(16_379)}\r\n\r\n`,
     false,
   ],
-  ['a trailer of 16384 bytes', `0\r\nX:${letters(16_384)}\r\n\r\n`, false],
-  ['a longer trailer', `0\r\nX:${letters(16_385)}\r\n\r\n`, true],
-  ['a name of 16384 bytes', `0\r\nX${letters(16_384)}:\r\n\r\n`, false],
-  ['a longer name', `0\r\nX${letters(16_385)}:\r\n\r\n`, true],
+  ['a trailer section of 16384 bytes', `0\r\nX:${letters(16_379)}\r\n\r\n`, false],
+  ['a longer trailer section', `0\r\nX:${letters(16_380)}\r\n\r\n`, true],
+  ['a trailer section with a name of 16380 bytes', `0\r\nX${letters(16_379)}:\r\n\r\n`, false],
+  ['a longer name', `0\r\nX${letters(16_380)}:\r\n\r\n`, true],
   ['trailers of more than 16384 bytes together', `0\r\nX:${letters(8192)}\r\nX:${letters(8193)}\r\n\r\n`, true],
+  ['many trailers without a value', `0\r\n${'a:\r\n'.repeat(4095)}\r\n`, false],
+  ['more trailers without a value', `0\r\n${'a:\r\n'.repeat(4096)}\r\n`, true],
 ]
 test.each(limited)('limits: %s', (_, text, bad) => {
   for (const framed of [false, true]) {
@@ -288,7 +290,7 @@ test.each([
   taken = ''
   framer.start(BODY_CHUNKED, -1)
   expect(framer.bad).toBe(false)
-  const text = `00000001;${'x'.repeat(1023)}\r\na\r\n0\r\nX:${'x'.repeat(16_384)}\r\n\r\n`
+  const text = `00000001;${'x'.repeat(1023)}\r\na\r\n0\r\nX:${'x'.repeat(16_379)}\r\n\r\n`
   framer.feed(Buffer.from(text), 0, text.length, taker, true)
   expect([framer.bad, framer.done]).toEqual([false, true])
   expect(taken).toBe(`${text.slice(0, text.indexOf('X'))}\r\n`)

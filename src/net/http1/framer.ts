@@ -28,7 +28,7 @@ const EXTENSION_END = 15
 const MAX_SIZE_DIGITS = 8
 /** Extensions of one chunk; signed uploads need about 90 bytes. */
 const MAX_EXTENSION_BYTES = 1024
-/** Trailers of one body. */
+/** The trailer section of one body: every byte of it counts, so that many short fields are bounded like few long ones. */
 const MAX_TRAILER_BYTES = 16_384
 
 const CR = 13
@@ -159,20 +159,10 @@ export class Framer {
       case DATA_LF:
         return this.#expect(byte, LF, SIZE)
       case TRAILER_START:
-        if (byte === CR) this.#state = FINAL_LF
-        else if (isToken(byte)) this.#state = TRAILER_NAME
-        else return this.#fail()
-        return true
       case TRAILER_NAME:
-        if (byte === COLON) this.#state = TRAILER_VALUE
-        else if (!isToken(byte) || ++this.#overhead > MAX_TRAILER_BYTES) return this.#fail()
-        return true
       case TRAILER_VALUE:
-        if (byte === CR) this.#state = TRAILER_LF
-        else if ((CHARACTER[byte]! & FIELD_VALUE) === 0 || ++this.#overhead > MAX_TRAILER_BYTES) return this.#fail()
-        return true
       case TRAILER_LF:
-        return this.#expect(byte, LF, TRAILER_START)
+        return ++this.#overhead <= MAX_TRAILER_BYTES ? this.#stepTrailer(byte) : this.#fail()
       case FINAL_LF:
         this.done = byte === LF
         return this.done || this.#fail()
@@ -214,6 +204,26 @@ export class Framer {
     else if (byte === SEMICOLON) this.#state = EXTENSION_START
     else return this.#fail()
     return true
+  }
+
+  #stepTrailer(byte: number): boolean {
+    switch (this.#state) {
+      case TRAILER_START:
+        if (byte === CR) this.#state = FINAL_LF
+        else if (isToken(byte)) this.#state = TRAILER_NAME
+        else return this.#fail()
+        return true
+      case TRAILER_NAME:
+        if (byte === COLON) this.#state = TRAILER_VALUE
+        else return isToken(byte) || this.#fail()
+        return true
+      case TRAILER_VALUE:
+        if (byte === CR) this.#state = TRAILER_LF
+        else return (CHARACTER[byte]! & FIELD_VALUE) !== 0 || this.#fail()
+        return true
+      default:
+        return this.#expect(byte, LF, TRAILER_START)
+    }
   }
 
   #stepSize(byte: number): boolean {

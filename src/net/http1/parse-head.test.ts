@@ -299,6 +299,10 @@ test.each([
   [MALFORMED, 'HTTP/1.1 200 O\u0000K\r\n\r\n'],
   [MALFORMED, 'HTTP/1.1 200 OK\nX: y\n\n'],
   [MALFORMED, 'HTTP/1.1 200 OK\r\nX: a\r\n b\r\n\r\n'],
+  [MALFORMED, 'HTTP/1.1 200 OK\r\nX: a\r\n : b\r\n\r\n'],
+  [MALFORMED, 'HTTP/1.1 200 OK\r\nX y: b\r\n\r\n'],
+  [MALFORMED, 'HTTP/1.1 200 OK\r\nX : a\0\r\n\r\n'],
+  [MALFORMED, 'HTTP/1.1 200 OK\r\nContent-Length : 1\r\nContent-Length: 2\r\n\r\n'],
   [MALFORMED, 'HTTP/1.1 200 OK\r\nContent-Length: 1\r\nTransfer-Encoding: chunked\r\n\r\n'],
   [MALFORMED, 'HTTP/1.1 200 OK\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\n'],
   [MALFORMED, 'HTTP/1.1 200 OK\r\nTransfer-Encoding: gzip\r\n\r\n'],
@@ -308,6 +312,24 @@ test.each([
   [VERSION_NOT_SUPPORTED, 'HTTP/2.0 200 OK\r\n\r\n'],
 ])('response: refuses with %i: %j', (outcome, text) => {
   expect(parseHeadText(text)).toBe(outcome)
+})
+
+test.each([
+  ['X : a', 'X:  a'],
+  ['X \t:a', 'X:\t a'],
+  ['X-A: 1\r\nX :\r\nX-B : 2', 'X-A: 1\r\nX: \r\nX-B:  2'],
+])('response: whitespace before the colon of %j is moved behind it, however the bytes arrive', (lines, moved) => {
+  const text = `HTTP/1.1 200 OK\r\n${lines}\r\nContent-Length : 1\r\n\r\n`
+  const bytes = Buffer.from(text, 'latin1')
+  for (let cut = 1; cut <= bytes.length; cut++) {
+    const received = Buffer.from(bytes)
+    const head = new Head()
+    const part = parseResponseHead(received, 0, cut, head, LIMITS)
+    if (cut < bytes.length) expect(part, `${cut}`).toBe(INCOMPLETE)
+    expect(cut < bytes.length ? parseResponseHead(received, 0, bytes.length, head, LIMITS) : part).toBe(bytes.length)
+    expect(received.toString('latin1')).toBe(`HTTP/1.1 200 OK\r\n${moved}\r\nContent-Length:  1\r\n\r\n`)
+    expect(head.contentLength).toBe(1)
+  }
 })
 
 test.each([

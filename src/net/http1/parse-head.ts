@@ -171,9 +171,30 @@ function parseFields(
     }
     head.nameLengths = nameLengths
     if (next === EMPTY_LINE) return parseEmptyLine(bytes, start, stop, end, limits)
-    if (next === MALFORMED_LINE) return MALFORMED
+    if (next === MALFORMED_LINE) {
+      const problem = ofRequest ? MALFORMED : moveColon(bytes, stop, end)
+      if (problem === INCOMPLETE) return incomplete(start, end, limits)
+      if (problem !== 0) return problem
+    }
     if (next === INCOMPLETE_LINE) return incomplete(start, end, limits)
   }
+}
+
+/**
+ * Removes whitespace between a field name and its colon, which a proxy must do in responses (RFC 9112, 5.1): the colon moves to the end of the
+ * name, and the whitespace is then part of what may precede a value. @returns 0; MALFORMED if the line at `at` has another fault
+ */
+function moveColon(bytes: Uint8Array, at: number, end: number): number {
+  let nameEnd = at
+  while (nameEnd < end && (CHARACTER[bytes[nameEnd]!]! & TOKEN) !== 0) nameEnd++
+  let colon = nameEnd
+  while (colon < end && (bytes[colon] === SP || bytes[colon] === HTAB)) colon++
+  if (nameEnd === at || colon === nameEnd) return MALFORMED
+  if (colon === end) return INCOMPLETE
+  if (bytes[colon] !== COLON) return MALFORMED
+  bytes[nameEnd] = COLON
+  bytes[colon] = SP
+  return 0
 }
 
 function parseEmptyLine(bytes: Uint8Array, start: number, i: number, end: number, limits: HeadLimits): number {

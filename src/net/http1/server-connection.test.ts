@@ -241,6 +241,22 @@ test('100 Continue is sent when the body has a consumer', () => {
   expect(sink.text).toBe('hello')
 })
 
+test('an expectation that is passed on gets 100 when the backend has answered', () => {
+  const sink = new TextSink()
+  const streams: ServerStream[] = []
+  const { transport } = setup((stream) => {
+    streams.push(stream)
+    expect(stream.passExpectation()).toBe(true)
+    stream.body.pipe(sink)
+  })
+  transport.receive(EXPECTING)
+  expect(transport.text).toBe('')
+  for (let times = 0; times < 2; times++) streams[0]!.inform(Head.response(100))
+  expect(transport.text).toBe('HTTP/1.1 100 Continue\r\n\r\n')
+  transport.receive('hello')
+  expect(sink.text).toBe('hello')
+})
+
 test('an early refusal instead of 100 closes the connection, because the body may or may not follow', () => {
   const { transport } = setup((stream) => answerWith(stream, 'ok'))
   transport.receive(EXPECTING)
@@ -249,7 +265,19 @@ test('an early refusal instead of 100 closes the connection, because the body ma
   expect(transport.text).toBe(OK_CLOSE)
 })
 
-test('interim responses are sent only to HTTP/1.1 clients; only the connection sends 100', () => {
+test('a client that does not wait for 100 keeps its connection once its body has arrived', () => {
+  const streams: ServerStream[] = []
+  const { transport } = setup((stream) => {
+    streams.push(stream)
+    if (stream.passExpectation()) stream.body.pipe(new TextSink())
+    else answerWith(stream, 'ok')
+  })
+  transport.receive(`${EXPECTING}hello${GET}`)
+  answerWith(streams[0]!, 'ok')
+  expect(transport.text).toBe(OK + OK)
+})
+
+test('interim responses are sent only to HTTP/1.1 clients; 100 only to those that expect it', () => {
   const onRequest = (stream: ServerStream) => {
     stream.inform(Head.response(100))
     stream.inform(Head.response(103))

@@ -1,4 +1,5 @@
 import type { Socket } from 'node:net'
+import { Expectation } from '../http/expectation.ts'
 import { Head } from '../http/head.ts'
 import { INCOMPLETE, refusalOf } from '../http/head-outcome.ts'
 import { announcedLength, isBodiless, isEventStream, sentKind } from '../http/response-rules.ts'
@@ -22,6 +23,7 @@ import { HoldBuffer } from '../transport/hold-buffer.ts'
 import type { Transport, TransportOwner } from '../transport/transport.ts'
 import { BodyReader, type ReaderOwner } from './body-reader.ts'
 import { BodyWriter, type WriterOwner } from './body-writer.ts'
+import { connectionLines } from './connection-lines.ts'
 import { readRequestHead } from './read-head.ts'
 import { refusalText } from './refusal-text.ts'
 
@@ -81,8 +83,7 @@ export class ServerConnection implements ServerStream, ServedConnection, Transpo
   #forHead = false
   #responded = false
   #answered = false
-  /** The response to `Expect: 100-continue` has not been sent. */
-  #continueOwed = false
+  readonly #expectation = new Expectation()
   #closeAfter = false
   /** The client ended its direction: it still reads the response, or it has closed, which only a write can detect. */
   #clientEnded = false
@@ -145,16 +146,20 @@ export class ServerConnection implements ServerStream, ServedConnection, Transpo
     this.#sentKind = sent
     this.#sendsEvents = !this.body.done && isEventStream(head)
     this.#closeAfter ||= this.#draining || this.#mustClose() || sent === BODY_CLOSE
-    const text = head.writeResponse(sent, announcedLength(status, bodiless, kind, length), this.#connectionLines())
+    const lines = connectionLines(head, this.head.http10, this.#closeAfter)
+    const text = head.writeResponse(sent, announcedLength(status, bodiless, kind, length), lines)
     this.response.start(this.#transport, text, sent, length)
     this.#watchWriting()
     return true
   }
 
+  passExpectation(): boolean {
+    return this.#expectation.pass()
+  }
+
   inform(head: Head): void {
     if (this.#phase !== SERVING || this.#responded || this.head.http10) return
-    // The connection sends 100 itself when the body has a consumer.
-    if (head.status === 100) return
+    if (head.status === 100 && !this.#expectation.answered()) return
     this.#transport.writeText(head.writeResponse(BODY_NONE, -1, ''))
   }
 
@@ -218,10 +223,7 @@ export class ServerConnection implements ServerStream, ServedConnection, Transpo
 
   bodyWanted(): void {
     if (this.#phase !== SERVING) return
-    if (this.#continueOwed && !this.#responded) {
-      this.#continueOwed = false
-      this.#transport.writeText(CONTINUE)
-    }
+    if (!this.#responded && this.#expectation.bodyWanted()) this.#transport.writeText(CONTINUE)
     if (this.body.kind !== BODY_CLOSE) this.#arm(this.#settings.limits.bodyTimeoutMs)
     this.#advance()
   }
@@ -337,7 +339,7 @@ export class ServerConnection implements ServerStream, ServedConnection, Transpo
     this.#headTimed = false
     this.#closeAfter = !head.keepAlive
     const kind = head.chunked ? BODY_CHUNKED : head.contentLength > 0 ? BODY_LENGTH : BODY_NONE
-    this.#continueOwed = head.expectsContinue && kind !== BODY_NONE
+    this.#expectation.begin(head, kind)
     this.body.start(kind, kind === BODY_CHUNKED ? -1 : Math.max(0, head.contentLength))
     this.#settings.handler.request(this)
   }
@@ -481,11 +483,7 @@ export class ServerConnection implements ServerStream, ServedConnection, Transpo
   /** Whether the rest of the request prevents reading a next request. */
   #mustClose(): boolean {
     // A client that waits for 100 may or may not send the body, so the start of its next request is ambiguous.
-    return this.#continueOwed || this.body.left > this.#settings.limits.maxDiscardBytes
-  }
-
-  #connectionLines(): string {
-    if (this.#closeAfter) return 'connection: close\r\n'
-    return this.head.http10 ? 'connection: keep-alive\r\n' : ''
+    const mayFollow = this.#expectation.owed && !this.body.done
+    return mayFollow || this.body.left > this.#settings.limits.maxDiscardBytes
   }
 }

@@ -13,6 +13,8 @@ export interface Carrier {
   readonly reused: boolean
   /** The connection has closed. */
   readonly ended: boolean
+  /** The server has sent its SETTINGS, so it speaks HTTP/2. */
+  readonly begun: boolean
   /** The server has not sent valid HTTP/2, not even its SETTINGS. */
   readonly isForeign: boolean
   /** Opens a stream. Throws if the runtime rejects the fields. */

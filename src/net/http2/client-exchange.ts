@@ -1,7 +1,7 @@
 import http2, { type ClientHttp2Stream } from 'node:http2'
 import type { BodyMemory } from '../body/body-memory.ts'
 import { LATE_WAITING, type Waiting } from '../connect/waiting-line.ts'
-import type { Failure } from '../failure.ts'
+import type { Failure, FailureCode } from '../failure.ts'
 import { Head } from '../http/head.ts'
 import { announcedLength, isIdempotent } from '../http/request-rules.ts'
 import { type LimitKeeper, ResponseLimit } from '../http/response-limit.ts'
@@ -125,9 +125,9 @@ export class ClientExchange implements ClientStream, ReaderOwner, RequestWriterO
     return false
   }
 
-  /** The session failed or the time limit passed. */
-  fail(why: Abort): void {
-    this.#end(why, this.#stream !== null)
+  /** The session failed or the time limit passed. @param code the reason if there is no response */
+  fail(why: Abort, code: FailureCode = why): void {
+    this.#end(why, this.#stream !== null, code)
   }
 
   /** No session could be opened. */
@@ -219,7 +219,7 @@ export class ClientExchange implements ClientStream, ReaderOwner, RequestWriterO
   messageCut(why: Abort): void {
     // Cancelled by the gateway: no response is expected.
     if (why === 'cancelled') this.cancel()
-    else this.fail(why)
+    else this.fail(why, 'request-incomplete')
   }
 
   #takeInterim(fields: readonly string[]): void {
@@ -234,6 +234,7 @@ export class ClientExchange implements ClientStream, ReaderOwner, RequestWriterO
     const { head } = this
     if (this.#phase !== WAITING) return this.#refuse()
     if (readResponseFields(fields, head, RESPONSE_LIMITS) < 0 || head.status < 200) return this.#refuse()
+    if (ended && this.#handler.isComplete?.(this) === false) return this.#refuse()
     const kind = this.#responseKind(ended)
     this.limit.stop()
     this.#phase = READING
@@ -271,6 +272,7 @@ export class ClientExchange implements ClientStream, ReaderOwner, RequestWriterO
 
   /** The response is complete. The session frees the stream before the receiver gets the end. */
   #complete(): void {
+    if (this.#handler.isComplete?.(this) === false) return this.#refuse()
     // The receiver of the response stops a request body that is still being sent.
     this.#leave()
     this.body.end(this.trailers)
@@ -300,11 +302,13 @@ export class ClientExchange implements ClientStream, ReaderOwner, RequestWriterO
     return session.ended && session.reused && this.#idempotent && this.#replays === 0
   }
 
-  #end(why: Abort, maybeProcessed: boolean): void {
+  #end(why: Abort, maybeProcessed: boolean, code: FailureCode = why): void {
     if (this.#phase === OVER) return
     const wasWaiting = this.#phase === WAITING
+    const isUnspoken = this.#session?.begun === false
     this.#leave()
-    if (wasWaiting) this.#handler.failed(this, { code: why, detail: undefined, maybeProcessed })
+    const failure: Failure = { code, detail: undefined, maybeProcessed }
+    if (wasWaiting) this.#handler.failed(this, isUnspoken ? { ...failure, unspoken: true } : failure)
     else this.body.abort(why)
   }
 

@@ -616,7 +616,7 @@ test('a body whose length differs from the announced one resets the stream', asy
         stream.request.end()
       }, 5)
     })
-    expect(why).toMatchObject({ code: 'protocol-error' })
+    expect(why).toMatchObject({ code: 'request-incomplete' })
     await vi.waitFor(() => expect(server.peers[0]!.of(RST_STREAM, 1)).toHaveLength(1))
     expect(server.peers[0]!.of(DATA, 1).every(({ flags }) => (flags & END_STREAM) === 0)).toBe(true)
   }
@@ -904,7 +904,7 @@ test('request trailers that are too large abort only that request', async () => 
     trailers.append('x-sum', 'v'.repeat(70_000))
     stream.request.end(trailers)
   })
-  expect(failure.code).toBe('protocol-error')
+  expect(failure.code).toBe('request-incomplete')
   expect(await ask(pool, destination)).toMatchObject({ status: 200 })
   expect(connections()).toBe(1)
   beside.cancel()

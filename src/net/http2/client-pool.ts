@@ -121,9 +121,9 @@ class Group implements ConnectionGroup, ExchangeOwner, SessionOwner, RoomSeeker 
     this.wheel.remove(timer)
   }
 
-  adopt({ context, socket, use }: AdoptedSocket): void {
+  adopt({ context, socket, use, settled }: AdoptedSocket): void {
     this.#context ??= context
-    const session = new ClientSession(socket, this)
+    const session = new ClientSession(socket, this, settled)
     if (use !== undefined) use.outdated = () => session.drain()
     this.#sessions.push(session)
     this.roomIn(session)
@@ -177,7 +177,7 @@ class Group implements ConnectionGroup, ExchangeOwner, SessionOwner, RoomSeeker 
       session.carry(exchange)
     } catch {
       session.leave(exchange)
-      process.nextTick(() => exchange.fail('protocol-error'))
+      process.nextTick(() => exchange.fail('protocol-error', 'request-incomplete'))
     }
   }
 

@@ -2,6 +2,7 @@ import http2, { type ClientHttp2Session, type ClientHttp2Stream, type ClientSess
 import type { Socket } from 'node:net'
 import { clock } from '#base/clock.ts'
 import { LinkedList } from '#base/linked-list.ts'
+import type { AdoptedSocket } from '../connect/grouped-pool.ts'
 import { MAX_SENT_HEAD_BYTES, RESPONSE_LIMITS } from '../limits.ts'
 import { type TimerWheel, WheelTimer } from '../timer-wheel.ts'
 import type { Carried, Carrier } from './carrier.ts'
@@ -72,12 +73,14 @@ export class ClientSession implements Carrier {
   #pinging = false
   /** The server has sent its initial SETTINGS (RFC 9113, 3.4). */
   #begun = false
+  #settled: AdoptedSocket['settled']
   #heardMs = clock.monotonic()
   /** The last stream that the server may process, from its GOAWAY. */
   #lastStreamId = Number.POSITIVE_INFINITY
 
-  constructor(socket: Socket, owner: SessionOwner) {
+  constructor(socket: Socket, owner: SessionOwner, settled?: AdoptedSocket['settled']) {
     this.#owner = owner
+    this.#settled = settled
     this.#socket = socket
     this.#limit = owner.assumedStreams
     const options = { ...OPTIONS, createConnection: () => socket }
@@ -89,6 +92,7 @@ export class ClientSession implements Carrier {
       this.#limit = maxConcurrentStreams ?? Number.POSITIVE_INFINITY
       owner.limited(this.#limit)
       if (this.#exchanges.size > this.#limit) this.#recallUnsent()
+      this.#settle(true)
       if (this.hasRoom) owner.roomIn(this)
     })
     this.#session.on('goaway', (_, lastStreamId) => {
@@ -111,6 +115,10 @@ export class ClientSession implements Carrier {
   /** Whether the stream limit of the server is currently 0. */
   get isShut(): boolean {
     return this.#limit === 0
+  }
+
+  get begun(): boolean {
+    return this.#begun
   }
 
   get isForeign(): boolean {
@@ -182,9 +190,16 @@ export class ClientSession implements Carrier {
     setImmediate(() => this.#socket.destroy())
   }
 
+  #settle(speaks: boolean): void {
+    const settled = this.#settled
+    this.#settled = undefined
+    settled?.(speaks)
+  }
+
   #lost(): void {
     this.ended = true
     this.#retire()
+    this.#settle(false)
     this.#owner.wheel.remove(this.#pong)
     this.#owner.wheel.remove(this.#watch)
   }

@@ -426,6 +426,14 @@ test.each<[what: string, deed: (client: FrameClient) => void, told: string[]]>([
     ['broken http2-client-error: Session closed with error code 1'],
   ],
   ['the end of a client that was', (client) => client.send(GOAWAY, 0, 0, Buffer.alloc(8)), []],
+  [
+    'a client that is torn away with a request in flight',
+    (client) => {
+      client.request(1)
+      client.socket.resetAndDestroy()
+    },
+    ['request GET /', 'aborted reset'],
+  ],
   ['a client that leaves', (client) => client.socket.end(), []],
   ['a client that is torn away', (client) => client.socket.resetAndDestroy(), []],
 ])('the fault reported for %s', async (_, deed, told) => {

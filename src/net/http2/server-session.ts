@@ -176,7 +176,7 @@ export class ServerSession implements ServedConnection, StreamOwner {
     if (ms > 0) this.wheel.arm(this.#keepalive, ms)
   }
 
-  /** Sends a PING (decision A-45). */
+  /** Sends a PING. */
   #ping(): void {
     if (this.#session.destroyed) return
     this.#pinging = true

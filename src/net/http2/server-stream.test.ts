@@ -184,6 +184,30 @@ test('100 Continue is sent only when the body has a consumer', async () => {
   expect(await ask(client, { ...expecting, ':path': '/no' }, 'x')).toMatchObject({ informed: [], status: 403 })
 })
 
+test('an expectation that is passed on gets 100 when the backend has answered', async () => {
+  const began = Promise.withResolvers<ServerStream>()
+  const sink = new TextSink()
+  const client = await start((stream) => {
+    sink.onEnd = () => answerWith(stream, sink.text)
+    expect(stream.passExpectation()).toBe(true)
+    stream.body.pipe(sink)
+    // Sent first, so that a 100 of the stream would come before it.
+    stream.inform(response(103))
+    began.resolve(stream)
+  })
+  const stream = client.request({ ':method': 'POST', expect: '100-continue' })
+  const informed: (number | undefined)[] = []
+  stream.on('headers', (headers) => informed.push(headers[':status']))
+  const served = await began.promise
+  served.inform(response(100))
+  served.inform(response(100))
+  await once(stream, 'continue')
+  expect(informed).toEqual([103, 100])
+  stream.end('x')
+  await once(stream, 'response')
+  expect(sink.text).toBe('x')
+})
+
 const TRAILING: BodySource = { kind: BODY_CHUNKED, length: -1, trails: true, pipe() {}, pause() {}, resume() {} }
 
 test('trailers end a response', async () => {

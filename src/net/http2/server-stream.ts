@@ -5,6 +5,7 @@ import {
   type ServerStreamResponseOptions,
 } from 'node:http2'
 import { REJECTIONS } from '#base/rejections.ts'
+import { Expectation } from '../http/expectation.ts'
 import { Head } from '../http/head.ts'
 import { refusalOf } from '../http/head-outcome.ts'
 import { isGrpcRequest } from '../http/request-rules.ts'
@@ -74,8 +75,7 @@ export class Http2ServerStream implements ServerStream, ReaderOwner, ResponseWri
   #trailers: Head | undefined
   /** Trailers follow the response body. */
   #trails = false
-  /** The response to `Expect: 100-continue` has not been sent. */
-  #continueOwed = false
+  readonly #expectation = new Expectation()
   /** How long the client may pause while the request is read and the response has not begun. */
   #bodyTimeoutMs = 0
   /** A gRPC call or an event stream: both sides may be silent while the client is alive. */
@@ -109,7 +109,7 @@ export class Http2ServerStream implements ServerStream, ReaderOwner, ResponseWri
     const problem = readRequestFields(fields, head, this.#owner.headLimits)
     if (problem < 0) return this.#refuseHead(refusalOf(problem))
     const kind = stream.endAfterHeaders ? BODY_NONE : head.contentLength >= 0 ? BODY_LENGTH : BODY_CHUNKED
-    this.#continueOwed = head.expectsContinue && kind !== BODY_NONE
+    this.#expectation.begin(head, kind)
     this.body.start(stream, kind, kind === BODY_CHUNKED ? -1 : Math.max(0, head.contentLength))
     if (kind !== BODY_NONE) this.#expectBody()
     this.#owner.handler.request(this)
@@ -161,9 +161,12 @@ export class Http2ServerStream implements ServerStream, ReaderOwner, ResponseWri
     return true
   }
 
+  passExpectation(): boolean {
+    return this.#expectation.pass()
+  }
+
   inform(head: Head): void {
-    // The stream sends 100 itself when the body has a consumer.
-    if (this.#over || this.#responded || head.status === 100) return
+    if (this.#over || this.#responded || (head.status === 100 && !this.#expectation.answered())) return
     const fields = fieldObject(head)
     if (STATUS_BYTES + objectBytes(fields) > this.maxHeadBytes) return
     this.#inform({ ':status': head.status, ...fields })
@@ -181,10 +184,7 @@ export class Http2ServerStream implements ServerStream, ReaderOwner, ResponseWri
 
   bodyWanted(): void {
     if (this.#over || this.#responded) return
-    if (this.#continueOwed) {
-      this.#continueOwed = false
-      this.#inform({ ':status': 100 })
-    }
+    if (this.#expectation.bodyWanted()) this.#inform({ ':status': 100 })
     this.#arm(this.#bodyTimeoutMs)
   }
 

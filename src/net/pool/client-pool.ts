@@ -21,6 +21,7 @@ const DEFAULTS: Omit<PoolSettings, 'bodyMemory'> = {
   forwardRules: new ForwardRules(),
   transports: STREAM_TRANSPORTS,
   connected: () => {},
+  exhausted: () => {},
 }
 
 /** Creates a pool of HTTP/1 and HTTP/2 connections; see `ClientPool`. */

@@ -132,7 +132,7 @@ export class NegotiatedStream implements ClientStream, ClientHandler, Waiting {
 
   #cut(why: Abort): void {
     if (why === 'cancelled') this.cancel()
-    else this.failUnsent({ code: why, detail: undefined })
+    else this.failUnsent({ code: 'request-incomplete', detail: why })
   }
 
   /** Stops waiting. @returns false if it had already stopped */

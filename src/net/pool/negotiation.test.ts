@@ -10,8 +10,8 @@ import { BODY_NONE, type ClientHandler, type ClientPool } from '../stream.ts'
 import { ask } from '../testing/ask.ts'
 import { CERTIFICATES } from '../testing/certificates.ts'
 import { handClock } from '../testing/hand-clock.ts'
-import { destinationOf, RawServer } from '../testing/raw-peers.ts'
-import { TimerWheel } from '../timer-wheel.ts'
+import { type Accepted, destinationOf, RawServer } from '../testing/raw-peers.ts'
+import { TimerWheel, workerWheel } from '../timer-wheel.ts'
 import { createClientPool } from './client-pool.ts'
 import { Negotiation, type Pools } from './negotiation.ts'
 
@@ -206,4 +206,65 @@ test('requests that wait for the choice of the server are limited in number', as
   const first = ask(pool, destination)
   expect(await ask(pool, destination)).toMatchObject({ failure: 'too-many-waiting', sent: false })
   expect(await first).toMatchObject({ failure: 'connect-timeout', sent: false })
+})
+
+const PLAIN_HTTP1 = 'HTTP/1.1 200 OK\r\nContent-Length: 3\r\n\r\n1.1'
+
+/** A plaintext server that knows only HTTP/1.1. */
+async function http1Server(onPreface: (peer: Accepted) => void) {
+  const received: string[] = []
+  const server = await new RawServer((peer) => {
+    let isHttp2 = false
+    peer.socket.on('data', (bytes) => {
+      // The rest of an HTTP/2 preface.
+      if (isHttp2) return
+      const text = bytes.toString('latin1')
+      received.push(text.slice(0, text.indexOf(' ')))
+      isHttp2 = text.startsWith('PRI ')
+      if (isHttp2) onPreface(peer)
+      else peer.socket.write(PLAIN_HTTP1)
+    })
+  }).start()
+  cleanup.push(() => server.close())
+  return { port: server.port, received }
+}
+
+function plain(port: number): Destination {
+  const base = { ...destinationOf(port), connectTimeoutMs: 60_000 }
+  return { ...base, http: 'negotiated', http1: { ...base, http: 'http1' } }
+}
+
+test.each<[how: string, onPreface: (peer: Accepted) => void]>([
+  ['answers in HTTP/1.1', (peer) => peer.socket.end('HTTP/1.1 400 Bad Request\r\nConnection: close\r\n\r\n')],
+  ['closes', (peer) => peer.socket.end()],
+  ['resets', (peer) => peer.socket.resetAndDestroy()],
+  // Past half of the connect timeout, so that the time of the machine does not matter.
+  ['stays silent', () => clock.pass(workerWheel, 31_000)],
+])('a plaintext server that %s when HTTP/2 begins gets each request once, over HTTP/1.1', async (_, onPreface) => {
+  const { port, received } = await http1Server(onPreface)
+  const pool = newPool()
+  const destination = plain(port)
+  const first = await Promise.all([ask(pool, destination), ask(pool, destination, { method: 'POST', body: 'x' })])
+  expect(first.map(({ status, body }) => [status, body])).toEqual([
+    [200, '1.1'],
+    [200, '1.1'],
+  ])
+  expect(await ask(pool, destination)).toMatchObject({ status: 200 })
+  expect(received.toSorted()).toEqual(['GET', 'GET', 'POST', 'PRI'])
+})
+
+test('a plaintext server that speaks HTTP/2 gets HTTP/2, on one connection', async () => {
+  const server = http2.createServer(echo)
+  let connections = 0
+  server.on('connection', () => connections++)
+  server.listen(0, '127.0.0.1')
+  await new Promise((resolve) => server.once('listening', resolve))
+  const pool = newPool()
+  cleanup.push(() => server.close())
+  const destination = plain((server.address() as AddressInfo).port)
+  const bodies = ['one', 'two']
+  const results = await Promise.all(bodies.map((body) => ask(pool, destination, { method: 'POST', body })))
+  expect(results.map(({ body }) => body)).toEqual(['2.0 one', '2.0 two'])
+  expect(await ask(pool, destination, { method: 'POST', body: 'three' })).toMatchObject({ body: '2.0 three' })
+  expect(connections).toBe(1)
 })

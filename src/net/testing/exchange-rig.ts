@@ -33,8 +33,10 @@ export class ExchangeRig {
       this.events.push(`failed ${code}: ${detail}, ${maybeProcessed ? 'maybe processed' : 'unsent'}`),
   }
 
-  begin(method = 'GET'): void {
-    this.exchange.begin(Head.request(method, '/'), this.handler, 'context')
+  begin(method = 'GET', expectsContinue = false): void {
+    const head = Head.request(method, '/')
+    head.expectsContinue = expectsContinue
+    this.exchange.begin(head, this.handler, 'context')
   }
 
   /** The events since the last call. */

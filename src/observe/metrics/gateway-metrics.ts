@@ -111,6 +111,12 @@ export const GATEWAY_METRICS = {
     type: 'gauge',
     labels: ['worker'],
   },
+  heapFull: {
+    name: 'heap_full',
+    help: 'Whether a worker refuses new requests, because its heap is nearly full.',
+    type: 'gauge',
+    labels: ['worker'],
+  },
   externalMemory: {
     name: 'external_memory_bytes',
     help: 'Memory outside of the heap that objects of a thread keep, such as bodies.',

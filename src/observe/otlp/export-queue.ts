@@ -1,7 +1,7 @@
 import { clock } from '#base/clock.ts'
 import { WaitingItems } from './waiting-items.ts'
 
-/** Limit of waiting items (decision A-114). */
+/** Limit of waiting items. */
 const MAX_ITEMS = 2048
 const MAX_BYTES = 8 * 1024 * 1024
 /** Of one export; servers accept 4 MiB by default. */

@@ -10,7 +10,7 @@ import { identityAttributes } from './identity-attributes.ts'
 const MAX_IDLE_MS = 600_000
 
 export interface ExportersOptions {
-  /** As the gateway itself: exports belong to no request, so they are never traced (decision A-114). */
+  /** As the gateway itself: exports belong to no request, so they are never traced. */
   readonly call: Call
   readonly version: string
   readonly gateway: GatewayIdentity

@@ -1,6 +1,7 @@
 import type { BodyUse } from '#exchange/body-use.ts'
 import type { Expression } from '#exchange/expression.ts'
 import { A2A_METHOD } from '#exchange/variables/a2a-variables.ts'
+import { CLIENT_MODEL_PATH } from '#exchange/variables/client-model-variable.ts'
 
 type MaybeExpression = Expression | undefined
 
@@ -31,6 +32,7 @@ function useOf(expressions: Iterable<MaybeExpression>, message: 'request' | 'res
   let use: BodyUse = false
   for (const expression of expressions) {
     if (expression?.references.has(`${message}.body`)) return true
+    if (message === 'request' && expression?.references.has(CLIENT_MODEL_PATH)) return true
     if (expression?.references.has(`${message}.bodyPrefix`)) use = 'prefix'
   }
   return use

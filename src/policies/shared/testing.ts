@@ -7,7 +7,7 @@ import type { ImportKey } from '#base/verifying-key.ts'
 import { compileExpression } from '#exchange/compile-expression.ts'
 import { Exchange } from '#exchange/exchange.ts'
 import type { Expression, ExpressionEnvironment, ExpressionUse } from '#exchange/expression.ts'
-import { NO_BODIES } from '#exchange/no-bodies.ts'
+import { wholeBody } from '#exchange/known-body.ts'
 import type { Outcome } from '#exchange/outcome.ts'
 import { NO_STEPS, type RunContext } from '#exchange/run-context.ts'
 import { NO_COUNTER, type TokenCounter } from '#exchange/token-counter.ts'
@@ -45,6 +45,8 @@ export interface ExchangeInputs {
   readonly target?: string
   readonly headers?: Fields
   readonly scheme?: 'http' | 'https'
+  /** Of the listener; default 8080. */
+  readonly localPort?: number
   /** Server name of the TLS handshake, with https; default example.com. */
   readonly serverName?: string
   readonly body?: string
@@ -74,16 +76,16 @@ export function exchangeWith(inputs: ExchangeInputs = {}): Exchange {
   const exchange = new Exchange(head, {
     ...PEER,
     secure,
+    localPort: inputs.localPort ?? PEER.localPort,
     serverName: secure ? (inputs.serverName ?? 'example.com') : undefined,
   })
   exchange.context = runContext()
-  exchange.bodies = NO_BODIES
   exchange.scheme = scheme
   exchange.originalMethod = head.method
   exchange.originalAuthority = head.authority
   exchange.originalTarget = head.target
   if (inputs.matchedPrefix !== undefined) exchange.matchedPath = { type: 'PathPrefix', value: inputs.matchedPrefix }
-  if (inputs.body !== undefined) exchange.requestBody = new TextEncoder().encode(inputs.body)
+  if (inputs.body !== undefined) exchange.requestBody = wholeBody(new TextEncoder().encode(inputs.body))
   if (inputs.status !== undefined) {
     exchange.response = received(`HTTP/1.1 ${inputs.status} Whatever`, inputs.responseHeaders ?? {})
   }

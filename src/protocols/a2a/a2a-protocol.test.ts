@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { largeBody } from '#exchange/known-body.ts'
 import { RESPONSE_DECODING } from '#net/body/response-decoding.ts'
 import { Head } from '#net/http/head.ts'
 import { contextWith, type ExchangeInputs, exchangeWith, sourceOf } from '#policies/shared/testing.ts'
@@ -93,9 +94,27 @@ test('a card by gRPC must not be compressed, because the gateway reads it', () =
 
 test('the method of a body that was not read to its end is read from its beginning', () => {
   const exchange = exchangeWith({ method: 'POST', headers: JSON_TYPE })
-  exchange.requestBody = null
-  exchange.requestBodyPrefix = Buffer.from(CALL.slice(0, -5))
+  exchange.requestBody = largeBody(Buffer.from(CALL.slice(0, -5)))
   compiled().run.prepare?.(exchange, AGENT, {} as ProtocolAttempt)
+  expect(exchange.a2a?.method).toBe('SendMessage')
+})
+
+test.each([
+  ['PUT', '/tasks/1:cancel', 'POST'],
+  ['DELETE', '/a2a.v1.A2AService/GetTask', 'POST'],
+  ['OPTIONS', '/tasks/1:cancel', undefined],
+  ['PUT', '/docs', undefined],
+])('%s %s may have %s', (method, target, allow) => {
+  const outcome = compiled().run.prepare?.(exchangeWith({ method, target }), AGENT, {} as ProtocolAttempt)
+  const refusal = { kind: 'refusal', code: 'method-not-allowed', headers: [['allow', allow]] }
+  if (allow === undefined) expect(outcome).toBe(undefined)
+  else expect(outcome).toMatchObject(refusal)
+})
+
+test('a message of JSON-RPC may be posted to a path of another method', () => {
+  const exchange = exchangeWith({ method: 'POST', target: '/tasks', headers: JSON_TYPE, body: CALL })
+  expect(compiled().run.bodyNeed?.(exchange)).toBe('start')
+  expect(compiled().run.prepare?.(exchange, AGENT, {} as ProtocolAttempt)).toBe(undefined)
   expect(exchange.a2a?.method).toBe('SendMessage')
 })
 

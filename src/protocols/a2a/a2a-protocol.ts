@@ -1,7 +1,10 @@
 import { type A2aCall, readA2aCall } from '#exchange/a2a-call.ts'
 import type { A2aFacts } from '#exchange/a2a-facts.ts'
 import { EXTENDED_CARD, methodOfPath } from '#exchange/a2a-methods.ts'
+import { refuseMisused } from '#exchange/a2a-refusal.ts'
 import type { Exchange } from '#exchange/exchange.ts'
+import { wholeBody } from '#exchange/known-body.ts'
+import type { Refusal } from '#exchange/outcome.ts'
 import { callOf } from '#exchange/variables/a2a-variables.ts'
 import { tls } from '#policies/backend/tls/index.ts'
 import { hostAddress } from '../address.ts'
@@ -42,25 +45,31 @@ const A2A: ProtocolRun = {
   },
 }
 
-/** Whether the method of a request is in its body. */
+/** Whether the method of a request may be in its body. */
 function hasMessage(method: string, target: string): boolean {
-  return method === 'POST' && methodOfPath(method, target) === undefined
+  if (method !== 'POST') return false
+  const ofPath = methodOfPath(method, target)
+  return ofPath === undefined || ofPath.allow !== undefined
 }
 
 /** Reads the method for log and traces. A card is asked for in a form that can be rewritten. */
-function prepareAgent(exchange: Exchange, endpoint: EndpointName, attempt: ProtocolAttempt): undefined {
-  const { request, requestBody, newRequestBody, requestBodyPrefix } = exchange
-  const { method, binding } = readA2aCall(request, { whole: newRequestBody ?? requestBody, start: requestBodyPrefix })
-  if (binding === undefined && request.method !== 'POST') return
+function prepareAgent(exchange: Exchange, endpoint: EndpointName, attempt: ProtocolAttempt): Refusal | undefined {
+  const { request, requestBody, newRequestBody } = exchange
+  const call = readA2aCall(request, newRequestBody === undefined ? requestBody : wholeBody(newRequestBody))
+  const misused = refuseMisused(call)
+  if (misused !== undefined) return misused
+  const { method, binding } = call
+  if (binding === undefined && request.method !== 'POST') return undefined
   const facts: A2aFacts = { method }
   exchange.a2a = facts
   const form = cardForm(method, binding)
   if (form === undefined) {
     if (binding !== 'grpc') attempt.selectFilter = selectAnswerFacts(facts, binding === 'jsonrpc')
-    return
+    return undefined
   }
   const location = cardLocation(exchange, endpoint.label)
   attempt.selectFilter = selectCardAnswer({ form, location, known: askForWholeCard(request, form) })
+  return undefined
 }
 
 function cardForm(method: string, binding: A2aCall['binding']): CardForm | undefined {

@@ -34,31 +34,36 @@ export interface PathMap {
   readonly clientPrefix: string
   /** Prefix of the agent that `clientPrefix` replaces. */
   readonly upstreamPrefix: string
-  /** Path below which clients see the card. Paths outside the prefix are mapped below it, too. */
-  readonly clientBase: string
+  /** Before paths outside the prefix: the route does not lead to them. */
+  readonly outside: string
 }
 
 /** The end of a path that serves an agent card, in any spelling that servers accept. */
 const CARD_SUFFIX = /\/\.well-known\/agent(?:-card)?\.json(?:;[^/]*)?\/*$/i
 
-/** Derives how the route changes paths from the two paths of the card: their common last segments are the part that no rewrite changed. */
+/**
+ * Derives how the route changes paths from the two paths of the card: their common last segments are the part that no rewrite changed. A route for
+ * the card alone, to another place than that of a card, says nothing about other paths: they are looked for below the place of the card.
+ */
 export function mapPaths({ clientPath, upstreamPath }: CardLocation): PathMap {
-  const client = clientPath.split('/')
-  const upstream = upstreamPath.split('/')
+  const clientBase = CARD_SUFFIX.exec(clientPath)?.index
+  const upstreamBase = CARD_SUFFIX.exec(upstreamPath)?.index
+  const areBoth = clientBase !== undefined && upstreamBase !== undefined
+  const client = clientPath.slice(0, areBoth ? clientBase : undefined).split('/')
+  const upstream = upstreamPath.slice(0, areBoth ? upstreamBase : undefined).split('/')
   while (client.length > 1 && upstream.length > 1 && client.at(-1) === upstream.at(-1)) {
     client.pop()
     upstream.pop()
   }
   const clientPrefix = client.join('/')
   const upstreamPrefix = upstream.join('/').replace(/\/$/, '')
-  const suffix = CARD_SUFFIX.exec(clientPath)?.index
-  const clientBase = suffix === undefined ? (upstreamPrefix === '' ? clientPrefix : '') : clientPath.slice(0, suffix)
-  return { clientPrefix, upstreamPrefix, clientBase }
+  const isOnlyCard = clientBase !== undefined && upstreamBase === undefined
+  return { clientPrefix, upstreamPrefix, outside: isOnlyCard ? clientPath.slice(0, clientBase) : '' }
 }
 
 /** The gateway's path for a path of the agent; '' for the root, so that a root URL has no trailing slash. */
-export function toClientPath({ clientPrefix, upstreamPrefix, clientBase }: PathMap, path: string): string {
+export function toClientPath({ clientPrefix, upstreamPrefix, outside }: PathMap, path: string): string {
   const bare = path === '/' ? '' : path
   const isUnder = bare === upstreamPrefix || bare.startsWith(`${upstreamPrefix}/`)
-  return isUnder ? clientPrefix + bare.slice(upstreamPrefix.length) : clientBase + bare
+  return isUnder ? clientPrefix + bare.slice(upstreamPrefix.length) : outside + bare
 }

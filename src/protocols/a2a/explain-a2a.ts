@@ -15,7 +15,7 @@ export interface A2aExplanation {
 /** @param exchange after the backend's policies; its `originalTarget` is what the client asked for */
 export function explainA2a(exchange: Exchange, backendAuthority: string): A2aExplanation {
   const { request, requestBody } = exchange
-  const { method, binding } = readA2aCall(request, { whole: requestBody, start: undefined })
+  const { method, binding } = readA2aCall(request, requestBody)
   const isCard = binding === 'card' || method === EXTENDED_CARD
   const location = cardLocation(exchange, backendAuthority)
   return {

@@ -26,7 +26,7 @@ export const RUNTIME_ARN =
 const REGION = /^[a-z]{2}(?:-[a-z]+)+-\d+$/
 const RUNTIME = /^runtime\/([A-Za-z0-9_-]+)$/
 
-/** Reads an ARN and checks all of its parts (decision B90). @returns the ARN, or what is wrong with it, after the name of the field */
+/** Reads an ARN and checks all of its parts. @returns the ARN, or what is wrong with it, after the name of the field */
 export function readRuntimeArn(text: string): RuntimeArn | string {
   const [prefix, partition = '', service, region = '', account = '', ...rest] = text.split(':')
   if (prefix !== 'arn' || rest.length === 0) return `must have the form ${FORM}`

@@ -12,7 +12,7 @@ import {
   withRule,
 } from '#schema/index.ts'
 
-/** Longest path of a socket that the kernel accepts (decision A-98). */
+/** Longest path of a socket that the kernel accepts. */
 const MAX_SOCKET_PATH_BYTES = 107
 
 // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is refused

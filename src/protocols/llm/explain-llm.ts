@@ -1,8 +1,8 @@
 import type { LlmFacts } from '#exchange/llm-facts.ts'
+import { isChatType } from './dialects/index.ts'
 import type { PromptGuards } from './guards/guard.ts'
-import { isGuardedFormat } from './guards/guarded-format.ts'
 import { describeResponseGuard } from './guards/trace-guards.ts'
-import type { RouteType } from './policy-schema.ts'
+import type { RouteType } from './settings/policy-schema.ts'
 
 /** The width of the labels of `explain`. */
 const INDENT = ' '.repeat(10)
@@ -29,7 +29,7 @@ export function describeLlm(
   }
   if (removed.length > 0) lines.push(`${INDENT}removed, because their transformations failed: ${removed.join(', ')}`)
   lines.push(...unguarded)
-  if (guards !== undefined && isGuardedFormat(type))
+  if (guards !== undefined && isChatType(type))
     lines.push(...guards.response.map((guard) => INDENT + describeResponseGuard(guard)))
   return lines
 }

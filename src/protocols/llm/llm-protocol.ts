@@ -12,29 +12,23 @@ import type {
   ProtocolExplanation,
   ProtocolRun,
 } from '../backend-protocol.ts'
-import type { AiPlan, AiProviderPlan } from './ai-plan.ts'
 import { observeError, observeResponse } from './answer/read-response.ts'
-import { type AiBackendSpec, aiBackend } from './backend-schema.ts'
-import { compileAi, sectionOf } from './compile-ai.ts'
 import { describeLlm } from './explain-llm.ts'
 import { ModelLists } from './model-lists/model-lists.ts'
-import { ai as policy } from './policy.ts'
-import type { LlmProviderSpec } from './provider-schema.ts'
-import { providerDestination } from './providers.ts'
-import { Conversation } from './realtime/conversation.ts'
+import type { AiPlan, AiProviderPlan } from './plan/ai-plan.ts'
+import { compileAi, sectionOf } from './plan/compile-ai.ts'
+import { ai as policy } from './plan/policy.ts'
+import { providerDestination } from './providers/providers.ts'
 import { GuardedSession } from './realtime/guarded-session.ts'
 import { SessionFilter } from './realtime/session-filter.ts'
-import { otherInterface } from './request/known-paths.ts'
-import {
-  type PreparedRequest,
-  preparedType,
-  prepareLlmRequest,
-  refuseInDialect,
-  routeTypeOf,
-} from './request/prepare-request.ts'
-import { refusedFacts } from './request/refused-facts.ts'
-import { bodyNeed, compileRouteTypes } from './request/route-type.ts'
-import { answerCount } from './tokens/count-tokens.ts'
+import { answerCount } from './route/count-tokens.ts'
+import { preparedType, prepareLlmRequest, refuseInDialect, routeTypeOf } from './route/prepare-request.ts'
+import type { PreparedRequest } from './route/prepared-request.ts'
+import { refusedFacts } from './route/refused-facts.ts'
+import { type AiBackendSpec, aiBackend } from './settings/backend-schema.ts'
+import { otherInterface } from './settings/known-paths.ts'
+import type { LlmProviderSpec } from './settings/provider-schema.ts'
+import { bodyNeed, compileRouteTypes } from './settings/route-type.ts'
 
 /** LLM providers in groups of priority (specification 1, 2.4). */
 export const llm = {
@@ -110,7 +104,7 @@ class LlmRun implements ProtocolRun {
     // Facts of an earlier attempt are not those of this one.
     exchange.llm = undefined
     const prepared = prepareLlmRequest(this.#plan, provider, exchange, {
-      body: exchange.newRequestBody ?? exchange.requestBody,
+      body: exchange.newRequestBody ?? exchange.requestBody.whole,
       reads: attempt.llmReads(exchange),
       maxKept: attempt.maxBufferBytes,
     })
@@ -138,14 +132,10 @@ class LlmRun implements ProtocolRun {
       attempt.selectFilter = (answered, claim, decoding) =>
         observeError('Completions', answered, { claim, decoding }, maxBytes)
       attempt.selectTunnelFilter = (opened, claim, charge) => {
-        const conversation = guarded && Conversation.checkedBy(guarded.guards, opened)
-        const session = new SessionFilter({ facts, claim, maxBytes, charge, estimates, items: conversation })
-        attempt.settle = () => {
-          session.settle()
-          conversation?.drop()
-        }
+        const session = new SessionFilter({ facts, claim, maxBytes, charge, estimates })
+        attempt.settle = () => session.settle()
         if (guarded === undefined) return session
-        return new GuardedSession(session, { ...guarded, claim, maxBytes, exchange: opened, conversation })
+        return new GuardedSession(session, { ...guarded, claim, maxBytes, exchange: opened })
       }
       return undefined
     }

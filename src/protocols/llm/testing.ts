@@ -8,13 +8,20 @@ import type { Abort, BodySink, BodySource } from '#net/stream.ts'
 import { roomFor } from '#net/testing/room-for.ts'
 import { exchangeWith } from '#policies/shared/testing.ts'
 import { inOneTurn } from '#test/support/in-one-turn.ts'
-import type { NativeRequest } from './answer/form-change.ts'
-import { KeptAnswer } from './answer/kept-answer.ts'
 import { observeResponse } from './answer/read-response.ts'
+import type { NativeRequest } from './answer/response-plan.ts'
+import type { AnswerSink } from './chat/answer-sink.ts'
+import type { ClientDialect, WireDialect } from './chat/dialect.ts'
+import { FORMATS } from './dialects/index.ts'
+import { KeptAnswer } from './facts/kept-answer.ts'
 import type { Guard } from './guards/guard.ts'
-import type { RouteType } from './policy-schema.ts'
+import type { RouteType } from './settings/policy-schema.ts'
 import { TokenAccount } from './tokens/token-account.ts'
-import type { AnswerSink } from './translation/answer-sink.ts'
+
+/** What clients of chats speak, by the name of the dialect. */
+export const CLIENT_DIALECTS: { readonly [Name in WireDialect]?: ClientDialect } = Object.fromEntries(
+  Object.values(FORMATS).flatMap(({ dialect, client }) => (client === undefined ? [] : [[dialect, client]])),
+)
 
 /** What the client gets. */
 export class Collector implements BodySink {

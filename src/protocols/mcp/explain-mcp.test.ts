@@ -123,5 +123,6 @@ test('without sessions there are fewer methods', () => {
   expect(explain({ jsonrpc: '2.0', method: 'notifications/initialized' }, stateless).requests).toEqual([])
   expect(explain({ jsonrpc: '2.0', method: 'notifications/initialized' }).requests).toHaveLength(2)
   // The name of a property of every object is a name like any other.
-  expect(explain({ jsonrpc: '2.0', method: 'constructor' }).note).toBe('sent to every target')
+  expect(explain(request('constructor')).note).toBe('refused: the method is not supported')
+  expect(explain({ jsonrpc: '2.0', method: 'tools/list' }).refusal?.code).toBe('mcp-message-invalid')
 })

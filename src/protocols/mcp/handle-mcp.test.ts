@@ -31,7 +31,7 @@ const refusals: [name: string, request: TestRequest, status: number, refusal: st
   ['a batch', { message: [ping] }, 400, 'mcp-message-invalid'],
   ['revision', { message: ping, headers: { 'mcp-protocol-version': '1999-01-01' } }, 400, 'mcp-version-unsupported'],
   ['no session', { message: ping, headers: { 'mcp-session-id': undefined } }, 400, 'mcp-session-missing'],
-  ['garbage for a session', { message: ping, headers: { 'mcp-session-id': 'x' } }, 400, 'mcp-session-invalid'],
+  ['garbage for a session', { message: ping, headers: { 'mcp-session-id': 'x' } }, 404, 'mcp-session-unknown'],
   ['a lost session', { message: ping, headers: { 'mcp-session-id': 'x'.repeat(99) } }, 404, 'mcp-session-unknown'],
   ['GET without streams', { method: 'GET', headers: { accept: 'text/html' } }, 406, 'mcp-not-acceptable'],
   ['GET without session', { method: 'GET', headers: { 'mcp-session-id': undefined } }, 400, 'mcp-session-missing'],
@@ -62,7 +62,7 @@ const refusals: [name: string, request: TestRequest, status: number, refusal: st
   ],
   [
     'a notification of no session',
-    { message: { jsonrpc: '2.0', method: 'x' }, headers: { 'mcp-session-id': undefined } },
+    { message: { jsonrpc: '2.0', method: 'notifications/x' }, headers: { 'mcp-session-id': undefined } },
     400,
     'mcp-session-missing',
   ],
@@ -79,7 +79,7 @@ test.each(refusals)('refused: %s', async (_, request, status, refusal) => {
 test.each<[field: string, value: string, status: number, refusal: string | undefined]>([
   ['accept', 'text/html', 200, undefined],
   ['content-type', 'text/plain', 415, 'mcp-content-type'],
-  ['mcp-session-id', 'x', 400, 'mcp-session-invalid'],
+  ['mcp-session-id', 'x', 404, 'mcp-session-unknown'],
   ['mcp-protocol-version', '2025-06-18', 400, 'mcp-version-unsupported'],
 ])('a field that comes twice counts as a whole: %s', async (name, value, status, refusal) => {
   const { client } = await startSession()
@@ -93,7 +93,7 @@ test('plain refusals are text, and 405 names the methods', async () => {
   const { client } = await startSession()
   const received = await client.send({ method: 'PATCH' })
   expect(received.headers).toEqual({ 'content-type': 'text/plain; charset=utf-8', allow: 'GET, POST, DELETE' })
-  expect((await client.send({ message: ping, headers: { 'mcp-session-id': 'x' } })).text).toBe('mcp: invalid session')
+  expect((await client.send({ message: ping, headers: { 'mcp-session-id': 'x' } })).text).toBe('mcp: unknown session')
 })
 
 test('a batch is refused in JSON-RPC', async () => {

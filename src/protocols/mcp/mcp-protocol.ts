@@ -7,7 +7,7 @@ import { mcp as policy } from './config/policy.ts'
 import type { ResolvedMcpBackend, ResolvedMcpTarget } from './config/resolved-backend.ts'
 import { describeMcp, explainMcp } from './explain-mcp.ts'
 import { handleMcp } from './handle-mcp.ts'
-import { MCP_MEMORY } from './session/mcp-memory.ts'
+import { MCP_MEMORY } from './request/mcp-memory.ts'
 
 /** MCP servers behind one endpoint (specification 1, 2.3.4). The gateway terminates the protocol and calls the servers itself. */
 export const mcp = {
@@ -40,7 +40,7 @@ export const mcp = {
       serve: (exchange, body, services) =>
         handleMcp(plan, exchange, body, { ...services, memory: MCP_MEMORY.of(services.worker) }),
       explain: (exchange, _endpoint, boundToLoopback) => {
-        const body = exchange.newRequestBody ?? exchange.requestBody ?? undefined
+        const body = exchange.newRequestBody ?? exchange.requestBody.whole
         const explanation = explainMcp(plan, exchange, body, boundToLoopback)
         return { lines: describeMcp(explanation), refusal: explanation.refusal }
       },

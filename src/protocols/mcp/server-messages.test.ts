@@ -13,7 +13,7 @@ import { lastingServices } from '#test/support/lasting-services.ts'
 import { compileTestMcp, MCP_BACKEND, mcpPlan } from '#test/support/mcp-plan.ts'
 import { VirtualTime } from '#test/support/virtual-time.ts'
 import type { McpPlan } from './config/mcp-plan.ts'
-import { McpMemory } from './session/mcp-memory.ts'
+import { McpMemory } from './request/mcp-memory.ts'
 
 /** What targets say to clients without being asked, and what clients say back. */
 

@@ -12,7 +12,7 @@ import {
 } from '#test/support/fake-targets.ts'
 import { compileTestMcp, mcpPlan } from '#test/support/mcp-plan.ts'
 import { VirtualTime } from '#test/support/virtual-time.ts'
-import { McpMemory } from './session/mcp-memory.ts'
+import { McpMemory } from './request/mcp-memory.ts'
 
 /** Requests of one session that two workers serve at the same time. */
 

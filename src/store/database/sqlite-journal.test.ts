@@ -308,7 +308,7 @@ test('a commit waits until its changes are on the disk', () => {
   const { database } = startWithDatabase()
   const setting = (name: string) => Object.values(database.prepare(`PRAGMA ${name}`).get()!)[0]
   const FULL = 2
-  // With FULL, SQLite calls fsync for the write-ahead log at the end of every transaction; `npm run kill:store` shows it.
+  // With FULL, SQLite calls fsync for the write-ahead log at the end of every transaction; `npm run faults:store` shows it.
   expect([setting('journal_mode'), setting('synchronous')]).toEqual(['wal', FULL])
   expect([setting('fullfsync'), setting('checkpoint_fullfsync')]).toEqual([1, 1])
 })

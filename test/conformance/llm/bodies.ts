@@ -1,7 +1,8 @@
 import { join } from 'node:path'
-import type { Dialect } from '#protocols/llm/translation/dialect.ts'
-import { CLIENT_DIALECTS, NATIVE_DIALECTS, PROVIDER_DIALECTS } from '#protocols/llm/translation/dialects.ts'
-import { FEATURES, CLIENTS as FORMATS } from '#test/llm/carried.ts'
+import type { Dialect } from '#protocols/llm/chat/dialect.ts'
+import { FORMATS, PROVIDER_DIALECTS } from '#protocols/llm/dialects/index.ts'
+import { CLIENT_DIALECTS } from '#protocols/llm/testing.ts'
+import { FEATURES, CLIENTS as TYPES } from '#test/llm/carried.ts'
 import {
   type Call,
   type FixtureCase,
@@ -52,10 +53,10 @@ function requestsOf(given: FixtureCase): Generator<WrittenBody> {
 /** The requests with which the page of translations shows what each dialect carries. */
 function* featureRequests(): Generator<WrittenBody> {
   for (const { name, by } of FEATURES) {
-    for (const format of FORMATS) {
+    for (const format of TYPES) {
       for (const model of by[format] === undefined ? [] : MODELS) {
         const body = Buffer.from(JSON.stringify({ model, ...by[format] }))
-        const client = CLIENT_DIALECTS[NATIVE_DIALECTS[format]]!
+        const client = FORMATS[format].client!
         yield* requestsFrom(`${format}, ${name}, ${model}`, () => readRequest(client, body))
       }
     }

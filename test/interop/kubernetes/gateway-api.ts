@@ -1,8 +1,8 @@
 import { execFileSync } from 'node:child_process'
 import { join } from 'node:path'
 import { GATEWAY_GROUP } from '#api/groups.ts'
-import { builtInKinds } from '#apiserver/kinds/built-in-kinds.ts'
 import type { WrittenObject } from '#apiserver/kinds/served-kind.ts'
+import { builtInKinds } from '#apiserver/platform-rules/built-in-kinds.ts'
 import { allLeaves } from '#test/fields/leaves.ts'
 import { type Variant, variantsOf } from '#test/fields/variants.ts'
 import { installedProgram } from '../counterparts.ts'
@@ -29,6 +29,7 @@ const STRICTER: readonly (readonly [refusal: RegExp, reason: string])[] = [
   [/forwardBody\.maxSize/, 'a size is not negative'],
   [/sessionPersistence\.sessionName/, 'clients could not send such a cookie'],
   [/sessionPersistence\.idleTimeout/, 'the field was removed in 1.6'],
+  [/matches\[0\]\.path\.value: must have only characters/, 'the definitions of 1.7 refuse it'],
 ]
 
 /** What only the definitions refuse, with the reason. */
@@ -40,6 +41,7 @@ const LAXER: readonly (readonly [refusal: RegExp, reason: string])[] = [
     'the status reports it',
   ],
   [/retry\.attempts/, 'the status reports it'],
+  [/caCertificateRefs: Too many/, 'the definitions of 1.7 accept it'],
 ]
 
 interface Verdict {

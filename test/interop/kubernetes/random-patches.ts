@@ -37,21 +37,28 @@ const CONTAINER: Fields = {
   resources: object({ limits: TEXTS }),
 }
 
+const POD_SPEC = object({
+  containers: keyed('name', ['one', 'two', 'three', 'four'], CONTAINER),
+  initContainers: keyed('name', ['one', 'two'], CONTAINER),
+  volumes: keyed('name', ['u', 'v', 'w'], {
+    emptyDir: object({ medium: TEXT }),
+    configMap: object({ name: TEXT }),
+  }),
+  tolerations: { kind: 'atomic', items: object({ key: TEXT, operator: TEXT }) },
+  nodeSelector: TEXTS,
+  hostNetwork: scalar(true, false),
+})
+
 const SHAPES: Readonly<Record<string, Shape>> = {
-  Pod: object({
+  Deployment: object({
     metadata: METADATA,
     spec: object({
-      containers: keyed('name', ['one', 'two', 'three', 'four'], CONTAINER),
-      initContainers: keyed('name', ['one', 'two'], CONTAINER),
-      volumes: keyed('name', ['u', 'v', 'w'], {
-        emptyDir: object({ medium: TEXT }),
-        configMap: object({ name: TEXT }),
-      }),
-      tolerations: { kind: 'atomic', items: object({ key: TEXT, operator: TEXT }) },
-      nodeSelector: TEXTS,
-      hostNetwork: scalar(true, false),
+      replicas: scalar(1, 2),
+      strategy: object({ rollingUpdate: object({ maxSurge: scalar(1, '50%') }) }),
+      template: object({ metadata: METADATA, spec: POD_SPEC }),
     }),
   }),
+  Pod: object({ metadata: METADATA, spec: POD_SPEC }),
   Service: object({
     metadata: METADATA,
     spec: object({

@@ -1,6 +1,6 @@
-import { type MergeKeys, mergeKeysOf } from '#apiserver/patch/merge-keys.ts'
-import { applyStrategicMergePatch } from '#apiserver/patch/strategic-merge-patch.ts'
 import type { Json } from '#base/json.ts'
+import { type MergeKeys, mergeKeysOf } from '#patch/merge-keys.ts'
+import { applyStrategicMergePatch } from '#patch/strategic-merge-patch.ts'
 import type { Transcript } from '../transcript.ts'
 import { type PatchExample, randomPatch } from './random-patches.ts'
 import { askReferee, canonical } from './referee.ts'

@@ -1,8 +1,9 @@
 import { deepStrictEqual, match, ok } from 'node:assert/strict'
 import { setTimeout } from 'node:timers/promises'
-import type { Connection } from './client.ts'
+import type { Client, Connection } from './client.ts'
 import { ERROR_MESSAGE, PROMPT, TEXTS } from './replies.ts'
 import { failure, never, type Scenario, streamed, whole } from './scenario.ts'
+import type { Upstream } from './upstreams.ts'
 
 /** Scenarios with this prefix: the provider sends the form that it is not asked for, a stream or a whole answer. */
 const PREFIX = 'form-'
@@ -11,6 +12,28 @@ const PREFIX = 'form-'
 export function withoutForm(scenario: string): { readonly name: string; readonly isOther: boolean } {
   const isOther = scenario.startsWith(PREFIX)
   return { name: isOther ? scenario.slice(PREFIX.length) : scenario, isOther }
+}
+
+/** Why a client cannot be tried with a provider that sends the other form; undefined: it can. */
+export function whyNoOtherForm(
+  { name, isPassed }: Pick<Client, 'name' | 'isPassed'>,
+  { servesResponses }: Pick<Upstream, 'servesResponses'>,
+): string | undefined {
+  if (isPassed === true) return 'the form of what passes through is that of the provider'
+  if (name.endsWith('responses') && servesResponses)
+    return 'the gateway does not translate answers of the responses API'
+  return undefined
+}
+
+/** Why thoughts do not come back after an answer in the other form; undefined: as after any other. */
+export function whyThoughtsAreLost(
+  { name }: Pick<Client, 'name'>,
+  { api }: Pick<Upstream, 'api'>,
+  scenario: string,
+): string | undefined {
+  const isNative = api === 'completions' && !/messages|anthropic|responses/.test(name)
+  const isLost = isNative && withoutForm(scenario).isOther
+  return isLost ? 'an answer in the other form loses the signatures of its calls' : undefined
 }
 
 /** Clients get the same as from a provider that sends what it is asked for. */

@@ -7,7 +7,7 @@ import { bedrock } from './clients/bedrock.ts'
 import { GOOGLE_PACKAGES, googleClients } from './clients/google.ts'
 import { LANGCHAIN_PACKAGES, langchainClients } from './clients/langchain.ts'
 import { openaiChat, openaiOthers, openaiRealtime, openaiResponses } from './clients/openai.ts'
-import { withoutForm } from './form-scenarios.ts'
+import { whyNoOtherForm, whyThoughtsAreLost, withoutForm } from './form-scenarios.ts'
 import { runPythonClients } from './python-clients.ts'
 import { SCENARIOS } from './scenarios.ts'
 import { type Cell, Table } from './table.ts'
@@ -54,8 +54,7 @@ async function checkUpstream(client: Client, upstream: Upstream, scenarios: read
     const { name, isOther } = withoutForm(scenario)
     const isUnguarded = scenario.startsWith('guard-') && client.isPassed === true
     const unguarded = isUnguarded ? 'no guard reads what passes through' : undefined
-    const unchanged =
-      isOther && client.isPassed === true ? 'the form of what passes through is that of the provider' : undefined
+    const unchanged = isOther ? whyNoOtherForm(client, upstream) : undefined
     const cannot = unreachable ?? unguarded ?? unchanged ?? client.cannot?.(name, upstream)
     const cell = cannot === undefined ? await cellOf(client, upstream, scenario) : { cannot }
     table.add(client.name, upstream.name, scenario, cell)
@@ -67,7 +66,9 @@ async function cellOf(client: Client, upstream: Upstream, scenario: string): Pro
   const { target, run } = targetOf(upstream, scenario)
   const hasLeft = async () => (await (await fetch(`http://127.0.0.1:${vendors.port}/left/${run}`)).text()) === 'true'
   const { name } = withoutForm(scenario)
-  const lost = name.startsWith('thinking') ? (unsigned(upstream) ?? client.losesThoughts?.(upstream, name)) : undefined
+  const lost = name.startsWith('thinking')
+    ? (unsigned(upstream) ?? whyThoughtsAreLost(client, upstream, scenario) ?? client.losesThoughts?.(upstream, name))
+    : undefined
   try {
     const check = client.checks?.[scenario]
     const others = (client.connect && scenario === 'moved' ? UPSTREAMS : [])

@@ -1,8 +1,10 @@
 import { expect, test } from 'vitest'
 import { runAtOnce } from '#base/in-slices.ts'
+import type { ReadTexts } from '#protocols/llm/dialects/format.ts'
+import { type ChatType, FORMATS } from '#protocols/llm/dialects/index.ts'
+import { readRequestTexts as readRealtimeTexts } from '#protocols/llm/dialects/responses/realtime-texts.ts'
 import { JsonValue, parseDocument } from '#protocols/llm/json/json-document.ts'
 import type { ExemptPlace, TextPlace } from '#protocols/llm/texts/body-texts.ts'
-import { ANSWER_TEXTS, REQUEST_TEXTS } from '#protocols/llm/texts/dialect-texts.ts'
 import { readTextFile } from '#protocols/llm/texts/file-data.ts'
 import { bodyWith, type Position, pathOf, readPositions } from './position.ts'
 
@@ -13,43 +15,43 @@ interface Seen {
 
 type Read = (body: JsonValue) => Seen
 
-const request = (type: keyof typeof REQUEST_TEXTS): Read => {
+const request = (read: ReadTexts): Read => {
   return (body) => {
     const exempt: ExemptPlace[] = []
-    const { runs } = runAtOnce(REQUEST_TEXTS[type](body, exempt))
+    const { runs } = runAtOnce(read(body, exempt))
     return { places: runs.flatMap(({ places }) => places), exempt }
   }
 }
 
-const answer = (type: keyof typeof ANSWER_TEXTS): Read => {
+const answer = (type: ChatType): Read => {
   return (body) => {
     const exempt: ExemptPlace[] = []
-    const { runs } = runAtOnce(ANSWER_TEXTS[type].whole(body, exempt))
+    const { runs } = runAtOnce(FORMATS[type].answerTexts.whole(body, exempt))
     return { places: runs.flatMap(({ places }) => places), exempt }
   }
 }
 
-const event = (type: keyof typeof ANSWER_TEXTS): Read => {
+const event = (type: ChatType): Read => {
   return (body) => {
     const exempt: ExemptPlace[] = []
-    const { places } = runAtOnce(ANSWER_TEXTS[type].event(body, exempt))
+    const { places } = runAtOnce(FORMATS[type].answerTexts.event(body, exempt))
     return { places, exempt }
   }
 }
 
 const CORPUS: readonly (readonly [file: string, atLeast: number, read: Read])[] = [
-  ['completions-request', 100, request('Completions')],
+  ['completions-request', 100, request(FORMATS.Completions.readRequestTexts)],
   ['completions-answer', 40, answer('Completions')],
   ['completions-event', 35, event('Completions')],
-  ['messages-request', 1000, request('Messages')],
-  ['messages-request', 1000, request('MessagesTokenCount')],
+  ['messages-request', 1000, request(FORMATS.Messages.readRequestTexts)],
+  ['messages-request', 1000, request(FORMATS.MessagesTokenCount.readRequestTexts)],
   ['messages-answer', 300, answer('Messages')],
   ['messages-event', 600, event('Messages')],
-  ['responses-request', 600, request('Responses')],
+  ['responses-request', 600, request(FORMATS.Responses.readRequestTexts)],
   ['responses-answer', 1000, answer('Responses')],
   ['responses-event', 2000, event('Responses')],
-  ['embeddings-request', 5, request('Embeddings')],
-  ['realtime-event', 200, request('Realtime')],
+  ['embeddings-request', 5, request(FORMATS.Embeddings.readRequestTexts)],
+  ['realtime-event', 200, request(readRealtimeTexts)],
 ]
 
 /** A word that passes for a name, a text that does not, and the same in JSON that hides it. */
@@ -60,7 +62,10 @@ const CANARIES: readonly (readonly [text: string, spell: (json: string) => strin
 ]
 
 function seen(place: TextPlace, bytes: Uint8Array): string {
-  const text = JSON.parse(new TextDecoder().decode(bytes.subarray(place.start, place.end)))
+  const json = new TextDecoder().decode(bytes.subarray(place.start, place.end))
+  const text = JSON.parse(json)
+  // All of it is removed.
+  if (place.form === 'logprobs') return JSON.stringify(text)
   if (place.form !== 'base64') return text
   const file = readTextFile(text, 'text/plain')
   return typeof file === 'object' ? file.text : text
@@ -95,7 +100,7 @@ test('each of 200 texts of a request for embeddings is seen', () => {
     const bytes = new TextEncoder().encode(JSON.stringify({ input: others.with(index, 'a canary') }))
     const body = parseDocument(bytes)
     if (!(body instanceof JsonValue)) throw new Error('no JSON')
-    const texts = request('Embeddings')(body).places.map((place) => seen(place, bytes))
+    const texts = request(FORMATS.Embeddings.readRequestTexts)(body).places.map((place) => seen(place, bytes))
     expect(texts).toEqual(others.with(index, 'a canary'))
   }
 })

@@ -1,10 +1,14 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
-import { COMPLETIONS_ANSWER, COMPLETIONS_EVENT, COMPLETIONS_REQUEST } from '#protocols/llm/completions/texts.ts'
-import { EMBEDDINGS_REQUEST } from '#protocols/llm/embeddings/texts.ts'
-import { MESSAGES_ANSWER, MESSAGES_EVENT, MESSAGES_REQUEST } from '#protocols/llm/messages/texts.ts'
-import { REALTIME_EVENT } from '#protocols/llm/realtime/texts.ts'
-import { RESPONSES_ANSWER, RESPONSES_EVENT, RESPONSES_REQUEST } from '#protocols/llm/responses/texts.ts'
+import {
+  COMPLETIONS_ANSWER,
+  COMPLETIONS_EVENT,
+  COMPLETIONS_REQUEST,
+} from '#protocols/llm/dialects/completions/texts.ts'
+import { EMBEDDINGS_REQUEST } from '#protocols/llm/dialects/embeddings/texts.ts'
+import { MESSAGES_ANSWER, MESSAGES_EVENT, MESSAGES_REQUEST } from '#protocols/llm/dialects/messages/texts.ts'
+import { REALTIME_EVENT } from '#protocols/llm/dialects/responses/realtime-texts.ts'
+import { RESPONSES_ANSWER, RESPONSES_EVENT, RESPONSES_REQUEST } from '#protocols/llm/dialects/responses/texts.ts'
 import { expandPaths, type TextTable } from '#protocols/llm/texts/text-table.ts'
 import type { Treatment } from '#protocols/llm/texts/treatments.ts'
 
@@ -95,8 +99,8 @@ function meaningOf(treatment: Treatment): string | undefined {
       return 'Checked, and never changed.'
     case 'signed':
       return 'Checked, and not changed if it is signed.'
-    case 'text':
-      return treatment.canChange ? undefined : 'Checked, and never changed.'
+    case 'logprobs':
+      return 'Removed.'
     default:
       return undefined
   }

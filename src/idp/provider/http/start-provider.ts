@@ -18,7 +18,7 @@ export interface ProviderOptions {
   readonly host: string
   /** 0: any free port. */
   readonly port: number
-  /** The address that clients use; default: the Host of each request (decision A-129). */
+  /** The address that clients use; default: the Host of each request. */
   readonly publicUrl?: string | undefined
   readonly state: ProviderState
   readonly reportBug: (error: unknown) => void

@@ -9,7 +9,7 @@ import {
 const BEARER = authorizationHeader('Bearer')
 const BASIC = authorizationHeader('Basic')
 
-/** Writes the configured credential; it replaces the value of the client (decision A-103). */
+/** Writes the configured credential; it replaces the value of the client. */
 export function sendCredential(location: WritableLocation, credential: string, exchange: Exchange): Outcome {
   exchange.sentCredential = credential
   return write(location, credential, exchange)

@@ -1,12 +1,11 @@
-import { expect } from 'vitest'
+import { expect, test } from 'vitest'
 import { GRPC } from '#test/support/ext-auth-policy.ts'
 import { fakeServer } from '#test/support/fake-authorization-server.ts'
-import { verifies } from '#test/support/verifies.ts'
 import { contextWith, exchangeWith, runContext, sourceOf, specFrom } from '../../shared/testing.ts'
 import { extAuth } from './index.ts'
 import { backendExtAuth } from './schema.ts'
 
-verifies('backend.extAuth/applies', 'the same policy at a backend', async () => {
+test('the same policy at a backend', async () => {
   const server = fakeServer(() => ({ check: { status: { code: 7 } } }))
   const run = extAuth.compile([sourceOf(specFrom(backendExtAuth, GRPC))], contextWith())
   const exchange = exchangeWith()

@@ -18,7 +18,7 @@ export interface FrontendTlsSetting {
 const HANDSHAKE_TIMEOUT_MS = 15_000
 const ALPN: readonly string[] = ['h2', 'http/1.1']
 
-/** The secure cipher suites, in default order of preference (decision A-42). */
+/** The secure cipher suites, in default order of preference. */
 const OPENSSL_NAMES: Readonly<Record<CipherSuite, string>> = {
   TLS13_AES_256_GCM_SHA384: 'TLS_AES_256_GCM_SHA384',
   TLS13_AES_128_GCM_SHA256: 'TLS_AES_128_GCM_SHA256',

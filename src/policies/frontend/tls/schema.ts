@@ -39,7 +39,7 @@ function checkVersionOrder(spec: Versions, path: string): readonly ConfigProblem
   return [problem(fieldPath(path, 'minProtocolVersion'), 'inconsistent', message)]
 }
 
-/** Refuses a list whose suites all belong to excluded versions: no handshake could succeed (decision A-42). */
+/** Refuses a list whose suites all belong to excluded versions: no handshake could succeed. */
 function checkSuitesUsable(
   spec: Versions & { readonly cipherSuites?: readonly string[] },
   path: string,

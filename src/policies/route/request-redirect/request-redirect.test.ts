@@ -9,12 +9,19 @@ function redirectOf(spec: RequestRedirectSpec, request: ExchangeInputs) {
   return { status: outcome.head.status, lines: linesOf(outcome.head), body: outcome.body }
 }
 
-function locationOf(spec: RequestRedirectSpec, url: string, matchedPrefix?: string): string | undefined {
+/** At a listener with the port of the URL, unless another one is given. */
+function locationOf(
+  spec: RequestRedirectSpec,
+  url: string,
+  matchedPrefix?: string,
+  localPort = Number(new URL(url).port) || (url.startsWith('https') ? 443 : 80),
+): string | undefined {
   const [, scheme, host, target] = /^(https?):\/\/([^/]+)(.*)$/.exec(url)!
   const redirected = redirectOf(spec, {
     scheme: scheme as 'http' | 'https',
     headers: { host: host! },
     target: target!,
+    localPort,
     ...(matchedPrefix === undefined ? {} : { matchedPrefix }),
   })
   return typeof redirected === 'string' ? redirected : redirected.lines[0]?.replace('location: ', '')
@@ -57,7 +64,7 @@ for (const [spec, url, location] of cases) {
 }
 
 test('the response is empty, and its status is 302 unless configured', () => {
-  expect(redirectOf({}, {})).toEqual({ status: 302, lines: ['location: http://example.com/'], body: undefined })
+  expect(redirectOf({}, {})).toEqual({ status: 302, lines: ['location: http://example.com:8080/'], body: undefined })
   for (const statusCode of [301, 303, 307, 308])
     expect(redirectOf({ statusCode }, {})).toMatchObject({ status: statusCode })
 })
@@ -82,4 +89,14 @@ test('an invalid host is reported and refuses requests', () => {
   const run = requestRedirect.compile([sourceOf({ hostname: 'a b' })], context)!
   expect(codeOf(run.request!(exchangeWith()))).toBe('filter-failed')
   expect(context.reports).toEqual(['host-invalid spec.traffic.field.hostname'])
+})
+
+test.each<[spec: RequestRedirectSpec, url: string, port: number, location: string]>([
+  [{}, 'http://a.test/p', 8080, 'http://a.test:8080/p'],
+  [{}, 'http://a.test:9090/p', 8080, 'http://a.test:8080/p'],
+  [{ hostname: 'b.test' }, 'https://a.test/p', 8443, 'https://b.test:8443/p'],
+  [{ hostname: 'b.test' }, 'http://a.test:9090/p', 80, 'http://b.test/p'],
+  [{ scheme: 'http' }, 'http://a.test/p', 8080, 'http://a.test/p'],
+])('%j redirects %s at a listener with port %i to %s', (spec, url, port, location) => {
+  expect(locationOf(spec, url, undefined, port)).toBe(location)
 })

@@ -25,17 +25,17 @@ export function redirect(plan: RedirectPlan, exchange: Exchange): Outcome {
   const received = exchange.peer.secure ? 'https' : 'http'
   const scheme = plan.scheme ?? received
   const head = Head.response(plan.status)
-  head.set('location', `${scheme}://${authorityOf(plan, scheme, exchange.originalAuthority)}${target}`)
+  head.set('location', `${scheme}://${authorityOf(plan, scheme, exchange)}${target}`)
   return { kind: 'answer', head, body: undefined }
 }
 
 /**
- * The port: as configured; else the default port of a configured scheme; else the port of the client. The default port of the scheme is
- * omitted.
+ * The port: as configured; else the default port of a configured scheme; else the port of the listener, whatever the client named
+ * (HTTPRequestRedirectFilter.port). The default port of the scheme is omitted.
  */
-function authorityOf(plan: RedirectPlan, scheme: 'http' | 'https', original: string): string {
-  const { host, port } = splitAuthority(original)
-  const wanted = plan.port ?? (plan.scheme === undefined ? port : undefined)
+function authorityOf(plan: RedirectPlan, scheme: 'http' | 'https', { originalAuthority, peer }: Exchange): string {
+  const { host } = splitAuthority(originalAuthority)
+  const wanted = plan.port ?? (plan.scheme === undefined ? peer.localPort : undefined)
   const name = plan.hostname ?? host
   return wanted === undefined || wanted === DEFAULT_PORT[scheme] ? name : `${name}:${wanted}`
 }

@@ -117,7 +117,7 @@ export function removeCredential(location: CredentialLocation, head: Head): void
 }
 
 /**
- * Writes a credential (byte text), replacing the previous value; a prefix that the credential already has is not doubled (decision A-103).
+ * Writes a credential (byte text), replacing the previous value; a prefix that the credential already has is not doubled.
  * @returns false if the location cannot hold the credential; the request is then unchanged
  */
 export function writeCredential(location: WritableLocation, head: Head, credential: string): boolean {

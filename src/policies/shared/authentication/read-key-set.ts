@@ -13,7 +13,7 @@ export interface TokenKey {
 export interface KeySet {
   /** By `kid`; several keys may share one. */
   readonly keys: ReadonlyMap<string, readonly TokenKey[]>
-  /** Problems of the set or of single keys, as text. Keys for other purposes are not a problem (decision A-56). */
+  /** Problems of the set or of single keys, as text. Keys for other purposes are not a problem. */
   readonly faults: readonly string[]
 }
 
@@ -37,7 +37,7 @@ const MAX_KEYS = 1000
 /** Limits the work for one token, which tries all keys with its `kid`. */
 const MAX_KEYS_OF_KID = 16
 
-/** Parses a JSON Web Key Set (RFC 7517, 5). Unusable keys are left out; the others work (decision A-56). */
+/** Parses a JSON Web Key Set (RFC 7517, 5). Unusable keys are left out; the others work. */
 export function readKeySet(text: string, importKey: ImportKey): KeySet {
   const members = membersOf(text)
   if (typeof members === 'string') return { keys: new Map(), faults: [members] }

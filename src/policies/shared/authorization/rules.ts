@@ -1,6 +1,7 @@
 import { describeOrigin } from '#base/origin.ts'
 import type { Exchange } from '#exchange/exchange.ts'
 import type { Expression, ExpressionEnvironment } from '#exchange/expression.ts'
+import { findTellingLine } from '#exchange/repeated-field.ts'
 import { ruleProblems } from '#exchange/rule-problems.ts'
 import type { Trace } from '#exchange/trace.ts'
 import type { CompileContext, PolicySource } from '../../policy.ts'
@@ -55,30 +56,38 @@ export interface Denial {
   readonly rule: Rule | 'allow'
   /** A rule whose evaluation failed: the rule that denied, if that is why; of several Allow rules the first one that failed. */
   readonly failed: Rule | undefined
+  /** The field whose lines give the rule different results. */
+  readonly repeated?: string
 }
 
 /**
  * Evaluates Deny, then Require, then Allow rules (decision A-66). An expression that fails does not match. A Deny rule that does not
  * compile denies everything (decision A-64). An expression that a limit ended has no result: `exchange.exceeded` records it, and the caller
- * denies.
+ * denies. A field whose lines give a rule different results denies, too (decision A-132).
  * @returns undefined: allowed
  */
 export function firstDenial(rules: RuleSet, exchange: Exchange): Denial | undefined {
   for (const rule of rules.deny) {
     if (rule.expression.broken) return { rule, failed: rule }
     if (rule.expression.isTrue(exchange)) return { rule, failed: undefined }
+    const repeated = findTellingLine(rule.expression, exchange)
     if (exchange.exceeded !== undefined) return { rule, failed: undefined }
+    if (repeated !== undefined) return { rule, failed: undefined, repeated }
   }
   for (const rule of rules.require) {
     const verdict = rule.expression.test(exchange)
     if (verdict !== true) return { rule, failed: verdict === undefined ? rule : undefined }
+    const repeated = findTellingLine(rule.expression, exchange)
+    if (repeated !== undefined) return { rule, failed: undefined, repeated }
   }
   if (rules.allow.length === 0) return undefined
   let failed: Rule | undefined
   for (const rule of rules.allow) {
     const verdict = rule.expression.test(exchange)
-    if (verdict === true) return undefined
+    const repeated = verdict === true ? findTellingLine(rule.expression, exchange) : undefined
     if (exchange.exceeded !== undefined) break
+    if (repeated !== undefined) return { rule, failed: undefined, repeated }
+    if (verdict === true) return undefined
     if (verdict === undefined) failed ??= rule
   }
   return { rule: 'allow', failed }
@@ -94,8 +103,9 @@ export function traceFailedDenials({ deny }: RuleSet, exchange: Exchange, trace:
 }
 
 /** For operators: the rule, and why its evaluation failed, if it did. */
-export function describeDenial({ rule, failed }: Denial, exchange: Exchange): string {
+export function describeDenial({ rule, failed, repeated }: Denial, exchange: Exchange): string {
   const what = rule === 'allow' ? 'no Allow rule matched' : rule.label
+  if (repeated !== undefined) return `${what} compares ${repeated}, which came in several lines with different results`
   if (failed === undefined) return what
   const why = `failed: ${failed.expression.whyFailed(exchange) ?? 'its result is not a bool'}`
   return failed === rule ? `${what} ${why}` : `${what}; ${failed.label} ${why}`

@@ -112,6 +112,40 @@ verifies('traffic.extAuth.http/status-200', 'only status 200 allows, in both fai
   }
 })
 
+test('a denial shows the client no header that is meant for the backend', async () => {
+  const http = { allowedResponseHeaders: ['X-User', 'x-groups'] }
+  const headers = [
+    ['location', '/login'],
+    ['x-user', 'kim'],
+    ['x_groups', 'staff'],
+    ['set-cookie', 'a=1'],
+  ] as const
+  for (const status of [302, 401, 403]) {
+    const sent = await policyOf({ ...SERVER, http }, { status, headers, body: '' }).send()
+    expect(shown(sent)).toMatchObject({
+      status,
+      headers: [
+        ['location', '/login'],
+        ['set-cookie', 'a=1'],
+      ],
+    })
+  }
+})
+
+test('the server sees all spellings of a header, because a CGI-style backend joins them', async () => {
+  const policy = policyOf({ ...SERVER, http: { allowedRequestHeaders: ['x-fwd'] } }, { status: 200 })
+  await policy.send({ headers: { 'x-fwd': '1', X_Fwd: '2', 'x-fw': '3' } })
+  await policy.send({ headers: { x_fwd: '2' } })
+  expect(policy.requests.map(({ headers }) => headers)).toEqual([[['x-fwd', '1, 2']], [['x-fwd', '2']]])
+})
+
+test('a header of the answer in another spelling is that header', async () => {
+  const http = { allowedResponseHeaders: ['x-user'] }
+  const policy = policyOf({ ...SERVER, http }, { status: 200, headers: [['x_user', 'kim']] })
+  const { exchange } = await policy.send({ headers: { 'x-user': 'forged' } })
+  expect(linesOf(exchange.request)).toEqual(['x_user: kim'])
+})
+
 test('the body of a denial is passed on byte by byte', async () => {
   const body = Uint8Array.from([0, 0xff, 0xc3, 0x28])
   const { outcome } = await policyOf(HTTP, { status: 401, body }).send()
@@ -172,7 +206,7 @@ verifies('traffic.extAuth.http/responseMetadata', 'expressions see request and r
   const reply = { status: 200, headers: [['x-user', 'alice']] as const, body: '{"claims":{"admin":true,"level":3}}' }
   const { exchange } = await policyOf({ ...SERVER, http: { responseMetadata } }, reply).send({ target: '/p' })
   expect(exchange.extauthz).toEqual({ user: 'alice', both: '/p 200', claims: { admin: true, level: 3 } })
-  expect([exchange.response, exchange.responseBody]).toEqual([undefined, undefined])
+  expect([exchange.response, exchange.responseBody.kind]).toEqual([undefined, 'unread'])
 })
 
 test('names of headers that cannot work', async () => {

@@ -1,18 +1,21 @@
+import { heapOfJson } from '#base/heap-of-json.ts'
 import type { JsonObject } from '#base/json.ts'
 import { type Call, CallError, type CallRequest, type CallResponse } from '#exchange/call.ts'
 import { readsCredentials } from '#exchange/credential-reads.ts'
 import type { Exchange } from '#exchange/exchange.ts'
 import type { Expression } from '#exchange/expression.ts'
 import { FailedCall, failureOf } from '#exchange/failed-call.ts'
+import { wholeBody } from '#exchange/known-body.ts'
 import { type Refusal, reject } from '#exchange/outcome.ts'
 import type { WrittenCredential } from '#exchange/trace.ts'
 import { isTarget } from '#net/http/field-syntax.ts'
 import { Head } from '#net/http/head.ts'
-import { foldName } from '#net/http/same-name.ts'
+import { foldName, isSameName } from '#net/http/same-name.ts'
 import { CALLOUT_DEADLINE_MS } from '../callout.ts'
 import { fieldText } from '../fields/field-text.ts'
 import type { HeaderEdit } from '../fields/header-edits.ts'
 import { isServerField } from '../fields/server-fields.ts'
+import { joinedSpellings } from '../fields/spellings.ts'
 import type { Answered, Prepare, Question } from './question.ts'
 import { NO_EDITS, type Verdict } from './verdict.ts'
 
@@ -96,7 +99,7 @@ function questionHeaders(
 ): [name: string, value: string][] {
   const headers = new Map<string, string>()
   for (const name of sentHeaders) {
-    const value = exchange.request.joined(name)
+    const value = joinedSpellings(exchange.request, name)
     if (value !== undefined) headers.set(name, value)
   }
   for (const [name, expression] of addedHeaders) {
@@ -159,17 +162,23 @@ function allowed(
   exchange: Exchange,
 ): Verdict {
   const copied = response.headers.filter(([name]) =>
-    copiedHeaders === 'all' ? isServerField(name) && !describesAnswer(name) : copiedHeaders.includes(name),
+    copiedHeaders === 'all' ? isServerField(name) && !describesAnswer(name) : isAmong(copiedHeaders, name),
   )
   const headers = copied.map(([lowerName, value]): HeaderEdit => ({ lowerName, value, mode: 'append' }))
+  const values = metadata.length === 0 ? undefined : metadataOf(metadata, response, body, exchange)
   const removedHeaders = copiedHeaders === 'all' ? copied.map(([name]) => name) : copiedHeaders
   return {
     status: `${response.status}`,
     refusal: undefined,
     edits: { ...NO_EDITS, removedHeaders, headers },
-    metadata: metadata.length === 0 ? undefined : metadataOf(metadata, response, body, exchange),
-    bytes: body.length,
+    metadata: values,
+    bytes: body.length + heapOfJson(values ?? null),
   }
+}
+
+/** In any spelling (decision A-134). */
+function isAmong(lowerNames: readonly string[], name: string): boolean {
+  return lowerNames.some((each) => isSameName(each, name))
 }
 
 /** In a request, these fields would describe the client's body (RFC 9110, 8). */
@@ -188,7 +197,7 @@ function metadataOf(
   const head = Head.response(status)
   for (const [name, value] of headers) head.append(name, value)
   exchange.response = head
-  exchange.responseBody = body
+  exchange.responseBody = wholeBody(body)
   const values = metadata.flatMap(([name, expression]) => {
     const value = expression.json(exchange)
     return value === undefined ? [] : [[name, value] as const]
@@ -220,10 +229,16 @@ interface Denial extends Pick<CallResponse, 'status' | 'headers'> {
   readonly detail: string
 }
 
-function refusalOf({ redirect }: HttpSettings, { status, headers, body, detail }: Denial, exchange: Exchange): Refusal {
+/** The fields for the backend are none of the client's business (decision A-74). */
+function refusalOf(
+  { redirect, copiedHeaders }: HttpSettings,
+  { status, headers, body, detail }: Denial,
+  exchange: Exchange,
+): Refusal {
   if (redirect !== undefined && (status === 401 || status === 403)) return redirectTo(redirect, detail, exchange)
   if (body === undefined || status < 300 || status > 499) return reject('ext-auth-denied', { detail })
-  const sent = headers.filter(([name]) => isServerField(name))
+  const forBackend = copiedHeaders === 'all' ? [] : copiedHeaders
+  const sent = headers.filter(([name]) => isServerField(name) && !isAmong(forBackend, name))
   return reject('ext-auth-denied', {
     detail,
     status,

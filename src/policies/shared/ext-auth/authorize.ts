@@ -45,17 +45,17 @@ const UNUSABLE = 'the reference to the authorization server cannot be used'
 function withBody(extAuth: Server, exchange: Exchange, limit: ForwardedBody): Outcome | Promise<Outcome> {
   const { maxBytes } = limit
   const go = (): Outcome | Promise<Outcome> => {
-    const body = exchange.newRequestBody ?? exchange.requestBody
-    if (body === null || body === undefined || body.length > maxBytes) return refuseLarge(limit)
+    const body = exchange.newRequestBody ?? exchange.requestBody.whole
+    if (body === undefined || body.length > maxBytes) return refuseLarge(limit)
     return decide(extAuth, exchange, body)
   }
-  if (exchange.newRequestBody !== undefined || exchange.requestBody !== undefined) return go()
+  if (exchange.newRequestBody !== undefined || exchange.requestBody.kind !== 'unread') return go()
   if (exchange.request.contentLength > maxBytes) return refuseLarge(limit)
-  const read = exchange.bodies.readRequestBody(exchange, maxBytes, true)
+  const read = exchange.bodies.request.read(maxBytes, true)
   return afterwards(exchange, read, (unread) => unread ?? go())
 }
 
-/** The server is not asked about a part of a body (decision A-75). */
+/** The server is not asked about a part of a body. */
 function refuseLarge({ maxBytes, field }: ForwardedBody): Refusal {
   const limit = `the limit of the body is ${maxBytes} bytes (${field})`
   return reject('ext-auth-denied', { status: 413, detail: limit, limit })
@@ -106,12 +106,20 @@ function settle(asked: Asked, answer: Answered, known: Verdict | undefined): Out
   const verdict = typeof answer === 'function' ? answer(exchange) : answer
   const { status, refusal } = verdict
   record(asked, refusal === undefined ? 'allowed' : 'denied', { status, detail: refusal?.detail })
-  const outcome = applyVerdict(verdict, exchange)
+  const outcome = keepMetadata(verdict, exchange) ?? applyVerdict(verdict, exchange)
   if (key !== undefined) {
     const nowMs = exchange.context.now()
     extAuth.cache!.cache.store(key, verdict, nowMs, expiryOf(extAuth.cache!, exchange, nowMs))
   }
   return outcome
+}
+
+/** Smaller answers count as part of the request. */
+const SMALL_BYTES = 1024
+
+/** New metadata live as long as the request; those of the cache are within its bounds. @returns a refusal if there is no memory for them */
+function keepMetadata({ metadata, bytes }: Verdict, exchange: Exchange): Refusal | undefined {
+  return metadata !== undefined && bytes > SMALL_BYTES ? exchange.bodies.request.keep(bytes) : undefined
 }
 
 function useKnown(asked: Asked, known: Verdict, failed: FailedCall): Outcome {

@@ -7,13 +7,14 @@ import type { Expression } from '#exchange/expression.ts'
 import { spiffeIdOf } from '#exchange/spiffe-id.ts'
 import { traceId } from '#exchange/trace-parent.ts'
 import type { Head } from '#net/http/head.ts'
+import { foldName } from '#net/http/same-name.ts'
 import type { CHECK_REQUEST } from './check-messages.ts'
 
 export type CheckRequest = MessageValue<typeof CHECK_REQUEST>
 
 /** The configured parts of the question. */
 export interface CheckSettings {
-  /** Lower-case names of the headers that the server sees, pseudo-headers included. */
+  /** Names of the headers that the server sees, folded (`foldName`), pseudo-headers included. */
   readonly sentHeaders: ReadonlySet<string> | 'all'
   readonly contextExtensions: ReadonlyMap<string, string> | undefined
   /** Undefined: the claims of a validated token, under the key of the JWT filter. */
@@ -78,7 +79,7 @@ function headersOf(request: Head, scheme: string, { sentHeaders }: CheckSettings
     headers.set(name, before === undefined ? text : `${before}${name === 'cookie' ? '; ' : ', '}${text}`)
   })
   if (sentHeaders === 'all') return headers
-  return new Map([...headers].filter(([name]) => sentHeaders.has(name)))
+  return new Map([...headers].filter(([name]) => sentHeaders.has(foldName(name))))
 }
 
 /** A value that fails, that is not a map, or that the server could not read is left out: a client must not make the question fail. */

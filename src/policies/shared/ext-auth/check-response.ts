@@ -1,3 +1,4 @@
+import { heapOfJson } from '#base/heap-of-json.ts'
 import { decodeMessage } from '#base/protobuf/message.ts'
 import { FailedCall } from '#exchange/failed-call.ts'
 import { type Refusal, reject } from '#exchange/outcome.ts'
@@ -13,7 +14,7 @@ export function readCheckResponse(bytes: Uint8Array): Verdict | FailedCall {
   const { status, okResponse, deniedResponse } = response
   const metadata = response.dynamicMetadata ?? okResponse?.dynamicMetadata
   const code = status?.code ?? 0
-  const more = { status: 'OK', metadata, bytes: bytes.length }
+  const more = { status: 'OK', metadata, bytes: bytes.length + heapOfJson(metadata ?? null) }
   if (code === 0) return { ...more, refusal: undefined, edits: requestEdits(okResponse) }
   const detail = `the authorization server denied with code ${code}`
   return { ...more, refusal: refusalOf(deniedResponse, detail), edits: NO_EDITS }

@@ -76,7 +76,7 @@ function compilePath(site: Site, text: string): Expression {
 function compileCache(site: Site, spec: ExtAuthSpec): CacheSettings {
   const { key, ttl, maxEntries } = spec.cache!
   const { source, context } = site
-  const keys = key.map((text, index) => site.optionalExpression(`.cache.key[${index}]`, text))
+  const keys = key.map((text, index) => site.optionalExpression(`.cache.key[${index}]`, text, 'request', 'key'))
   const isShared = keys.every(({ broken, references }) => !broken && ![...references].some(tellsCallersApart))
   if (isShared) {
     const message =

@@ -1,4 +1,4 @@
-import type { Expression, ExpressionEnvironment } from '#exchange/expression.ts'
+import type { Expression, ExpressionEnvironment, ExpressionUse } from '#exchange/expression.ts'
 import { reject } from '#exchange/outcome.ts'
 import type { Step } from '#exchange/step.ts'
 import { isFieldName } from '#net/http/field-syntax.ts'
@@ -40,8 +40,13 @@ export class Site {
   }
 
   /** One without which the server is only asked more often. */
-  optionalExpression(path: string, text: string, environment: ExpressionEnvironment = 'request'): Expression {
-    const expression = this.context.expression(this.source, this.pathOf(path), text, environment)
+  optionalExpression(
+    path: string,
+    text: string,
+    environment: ExpressionEnvironment = 'request',
+    use: ExpressionUse = 'value',
+  ): Expression {
+    const expression = this.context.expression(this.source, this.pathOf(path), text, environment, use)
     this.#expressions.push(expression)
     return expression
   }

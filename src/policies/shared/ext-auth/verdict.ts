@@ -15,7 +15,7 @@ export interface Verdict {
   readonly edits: RequestEdits
   /** Later expressions read it as `extauthz`. */
   readonly metadata: JsonObject | undefined
-  /** Of the answer: how much a cache keeps of it. */
+  /** What the answer takes in memory, with its metadata. */
   readonly bytes: number
 }
 

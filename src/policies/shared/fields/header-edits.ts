@@ -1,6 +1,7 @@
 import type { Head } from '#net/http/head.ts'
 import { ADD_IF_ABSENT, type HeaderOption, OVERWRITE_IF_EXISTS } from './header-option.ts'
 import { isServerField, serverValue } from './server-fields.ts'
+import { joinedSpellings } from './spellings.ts'
 
 /** `value`: undefined removes the header. */
 export interface HeaderEdit {
@@ -30,8 +31,8 @@ export function clientHeaders(options: readonly HeaderOption[] | undefined): (re
 }
 
 export function editHeader(head: Head, { lowerName, value, mode }: HeaderEdit): void {
-  if (mode === 'add-if-absent' && head.has(lowerName)) return
-  if (mode === 'set-if-present' && !head.has(lowerName)) return
+  if (mode === 'add-if-absent' && joinedSpellings(head, lowerName) !== undefined) return
+  if (mode === 'set-if-present' && joinedSpellings(head, lowerName) === undefined) return
   if (value === undefined) head.remove(lowerName)
   else if (mode === 'append') head.append(lowerName, value)
   else head.set(lowerName, value)

@@ -42,7 +42,7 @@ export interface JwtIssuer {
 
 type Source = PolicySource<unknown>
 
-/** A provider without a usable key refuses its tokens; the others work (decisions ). */
+/** A provider without a usable key refuses its tokens; the others work (decision A-36). */
 export function compileJwt(source: Source, settings: JwtSettings, context: CompileContext): RequestRun {
   const plan = planJwt(source, settings, context)
   const { location } = plan

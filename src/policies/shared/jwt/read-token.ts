@@ -1,4 +1,4 @@
-import { decodeBase64Url } from '#base/base64url.ts'
+import { decodeCanonical } from '#base/base64url.ts'
 import { bytesOf } from '#base/byte-text.ts'
 import { parseExactJson } from '#base/exact-json.ts'
 import type { JsonObject } from '#base/json.ts'
@@ -25,7 +25,7 @@ const decoder = new TextDecoder('utf-8', { fatal: true })
 export function readToken(text: string): UnverifiedToken | TokenFailure {
   if (text.length > MAX_LENGTH) return 'too-long'
   if (!COMPACT.test(text)) return 'malformed'
-  const [header, payload, signature] = text.split('.').map(decodeBase64Url)
+  const [header, payload, signature] = text.split('.').map(decodeCanonical)
   const names = objectIn(header)
   const claims = objectIn(payload)
   if (names === 'duplicate-member' || claims === 'duplicate-member') return 'duplicate-member'

@@ -9,20 +9,18 @@ import { omitIssuer } from './omit-issuer.ts'
 import type { SignInPlan } from './sign-in-plan.ts'
 import { unavailable } from './unavailable.ts'
 
-/** Of a registration (decision B75). */
+/** Of a registration. */
 const MAX_BYTES = 64 * 1024
 
 /** Registers a client at the identity provider, or answers with the configured client id (specification 1, 5.3). */
 export function registerClient(plan: SignInPlan, exchange: Exchange): Outcome | Promise<Outcome> {
-  const { requestBody } = exchange
-  if (requestBody !== undefined) return register(plan, exchange, requestBody)
-  return exchange.bodies
-    .readRequestBody(exchange, MAX_BYTES, true)
-    .then((unread) => unread ?? register(plan, exchange, exchange.requestBody!))
+  if (exchange.requestBody.kind !== 'unread') return register(plan, exchange)
+  return exchange.bodies.request.read(MAX_BYTES, true).then((unread) => unread ?? register(plan, exchange))
 }
 
-function register(plan: SignInPlan, exchange: Exchange, body: Uint8Array | null): Outcome | Promise<Outcome> {
-  if (body === null || body.length > MAX_BYTES) return tooLarge()
+function register(plan: SignInPlan, exchange: Exchange): Outcome | Promise<Outcome> {
+  const body = exchange.requestBody.whole
+  if (body === undefined || body.length > MAX_BYTES) return tooLarge()
   const { clientId, server } = plan
   if (clientId !== undefined) return answerJson('registration', 201, JSON.stringify(registrationOf(clientId, body)))
   const path = fixedPath(plan)

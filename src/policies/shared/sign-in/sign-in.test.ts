@@ -1,6 +1,8 @@
 import { expect, test } from 'vitest'
+import type { Bodies, RequestBodyAccess } from '#exchange/bodies.ts'
 import { CallError, type CallRequest, type CallResponse } from '#exchange/call.ts'
 import type { Exchange } from '#exchange/exchange.ts'
+import { LARGE_BODY, UNREAD_BODY } from '#exchange/known-body.ts'
 import { NO_BODIES } from '#exchange/no-bodies.ts'
 import { type Outcome, refusalStatus, reject } from '#exchange/outcome.ts'
 import { verifies } from '#test/support/verifies.ts'
@@ -16,6 +18,11 @@ const METADATA = {
   token_endpoint: `${ISSUER}/token`,
   registration_endpoint: `${ISSUER}/register`,
 }
+
+const bodiesRead = (read: RequestBodyAccess['read']): Bodies => ({
+  ...NO_BODIES,
+  request: { ...NO_BODIES.request, read },
+})
 
 interface Answer {
   readonly status?: number
@@ -71,7 +78,7 @@ function start(more: Partial<SignInSettings> = {}, provider = new Provider()) {
     exchange.context = runContext({ call, callShared: call, monotonic: () => nowMs })
     // A policy may have read it before.
     const readTwice = () => Promise.reject(new Error('the body is read twice'))
-    exchange.bodies = inputs.body === undefined ? NO_BODIES : { ...NO_BODIES, readRequestBody: readTwice }
+    if (inputs.body !== undefined) exchange.bodies = bodiesRead(readTwice)
     return exchange
   }
   async function ask(target: string, inputs: ExchangeInputs = {}) {
@@ -635,18 +642,15 @@ test('a registration has at most 64 KiB', async () => {
   expect(large.lines).toContain('access-control-allow-methods: POST, OPTIONS')
   const unread = arrive(target, { method: 'POST' })
   const limits: unknown[] = []
-  unread.bodies = {
-    ...NO_BODIES,
-    readRequestBody: async (exchange, ...given) => {
-      limits.push(given)
-      exchange.requestBody = null
-      return undefined
-    },
-  }
+  unread.bodies = bodiesRead(async (...given) => {
+    limits.push(given)
+    unread.requestBody = LARGE_BODY
+    return undefined
+  })
   expect(described(await signIn.answer({ kind: 'registration', path: '' }, unread)).status).toBe(413)
   expect(limits).toEqual([[64 * 1024, true]])
-  unread.requestBody = undefined
-  unread.bodies = { ...NO_BODIES, readRequestBody: async () => reject('body-memory-exhausted') }
+  unread.requestBody = UNREAD_BODY
+  unread.bodies = bodiesRead(async () => reject('body-memory-exhausted'))
   expect(described(await signIn.answer({ kind: 'registration', path: '' }, unread)).status).toBe(503)
 })
 

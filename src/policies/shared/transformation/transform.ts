@@ -1,9 +1,11 @@
+import { heapOfJson } from '#base/heap-of-json.ts'
 import type { Json } from '#base/json.ts'
 import type { BodyUse } from '#exchange/body-use.ts'
 import type { Exchange } from '#exchange/exchange.ts'
 import { EvaluationFailure, type Expression } from '#exchange/expression.ts'
 import { type LlmReads, llmReadsOf } from '#exchange/llm-reads.ts'
-import { type Outcome, proceed, reject } from '#exchange/outcome.ts'
+import { type Outcome, proceed, type Refusal, reject } from '#exchange/outcome.ts'
+import { LLM_ANSWER } from '#exchange/variables/llm-variables.ts'
 import { isConnectionLevel } from '#net/http/field-name.ts'
 import type { Head } from '#net/http/head.ts'
 import type { CompileContext, PolicyFields, PolicySource } from '../../policy.ts'
@@ -61,6 +63,7 @@ export function compileTransformation(
   }
   const request = compile('request')
   const response = compile('response')
+  if (readsResponseBody(expressions) === false) reportUnread({ source, context, path: `${path}.response` }, expressions)
   return {
     request,
     response,
@@ -69,6 +72,19 @@ export function compileTransformation(
     llmReads: llmReadsOf(expressions),
     fields: { request: namesIn(spec.request), response: namesIn(spec.response) },
   }
+}
+
+const ANSWER_PATHS: ReadonlySet<string> = new Set(LLM_ANSWER.map(({ path }) => path))
+
+/** Response policies run before the body arrives, unless one of them reads it. */
+function reportUnread(
+  { source, context, path }: Pick<Site, 'source' | 'context' | 'path'>,
+  all: readonly Expression[],
+) {
+  const unread = all.flatMap(({ references }) => [...references].filter((it) => ANSWER_PATHS.has(it)))[0]
+  if (unread === undefined) return
+  const message = `${unread} is absent, because the head of the answer leaves before its body: let an expression here read response.body, which holds the answer back, unless another response policy of the request does`
+  context.report(source, path, { severity: 'warning', code: 'no-effect', message })
 }
 
 /** Adding keeps existing values, so added names are not included. */
@@ -129,7 +145,8 @@ function noEffect(site: Site, path: string, why: string): FieldEdit[] {
 
 /** In the order of decision A-89: each part sees the results of earlier parts. */
 export function transformRequest(transform: Transform, exchange: Exchange): Outcome {
-  applyHead(transform, exchange, exchange.request)
+  const unkept = applyHead(transform, exchange, exchange.request, 'request')
+  if (unkept !== undefined) return unkept
   if (transform.body === undefined) return proceed
   const body = transform.body.body(exchange)
   if (body instanceof EvaluationFailure) return reject('transformation-request-failed', { detail: body.detail })
@@ -141,7 +158,8 @@ export function transformRequest(transform: Transform, exchange: Exchange): Outc
 export function transformResponse(transform: Transform, exchange: Exchange): Outcome {
   const head = exchange.response
   if (head === undefined) return proceed
-  applyHead(transform, exchange, head)
+  const unkept = applyHead(transform, exchange, head, 'response')
+  if (unkept !== undefined) return unkept
   if (transform.body === undefined || exchange.responseIsRefusal) return proceed
   const body = transform.body.body(exchange)
   if (body instanceof EvaluationFailure) return reject('transformation-response-failed', { detail: body.detail })
@@ -149,12 +167,21 @@ export function transformResponse(transform: Transform, exchange: Exchange): Out
   return proceed
 }
 
-function applyHead(transform: Transform, exchange: Exchange, head: Head): void {
+/** Smaller metadata count as part of the request. */
+const SMALL_BYTES = 1024
+
+/** @returns a refusal if the worker has no memory for the metadata, which live as long as the request */
+function applyHead(transform: Transform, exchange: Exchange, head: Head, message: Message): Refusal | undefined {
   for (const [key, expression] of transform.metadata) {
     const value = expression.json(exchange)
-    if (value !== undefined) keep(exchange, key, value)
+    if (value === undefined) continue
+    const bytes = heapOfJson(value)
+    const refusal = bytes > SMALL_BYTES ? exchange.bodies[message].keep(bytes) : undefined
+    if (refusal !== undefined) return refusal
+    keep(exchange, key, value)
   }
   for (const edit of transform.edits) edit(exchange, head)
+  return undefined
 }
 
 function keep(exchange: Exchange, key: string, value: Json): void {

@@ -11,7 +11,7 @@ export interface ApiKeyEntry {
 const NO_METADATA: JsonObject = {}
 
 /**
- * Parses one Secret entry (byte text): the key itself, or a JSON object `{key, metadata}` (specification 1, 5.5; decisions A-68, A-70).
+ * Parses one Secret entry (byte text): the key itself, or a JSON object `{key, metadata}` (specification 1, 5.5).
  * Invalid JSON is never used as a key.
  * @returns on failure, a problem that does not contain the value
  */

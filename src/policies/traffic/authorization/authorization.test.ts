@@ -289,6 +289,47 @@ test.each([
   expect(advice.map(({ message }) => message).join()).toContain(effect ?? '')
 })
 
+const BLOCKED = 'request.headers["x-blocked"] == "1"'
+const NOT_BLOCKED = 'default(request.headers["x-blocked"], "") != "1"'
+
+test.each<
+  [
+    action: 'Allow' | 'Deny' | 'Require',
+    expression: string,
+    headers: NonNullable<ExchangeInputs['headers']>,
+    code: string,
+  ]
+>([
+  ['Deny', BLOCKED, { 'x-blocked': ['0', '1'] }, DENIED],
+  ['Deny', BLOCKED, { 'x-blocked': ['1', '0'] }, DENIED],
+  ['Deny', BLOCKED, { 'x-blocked': ['0', '2'] }, PASS],
+  ['Deny', BLOCKED, { 'x-blocked': '0, 1' }, PASS],
+  ['Deny', BLOCKED, { 'x-blocked': '0', 'x-other': ['1', '0'] }, PASS],
+  ['Require', NOT_BLOCKED, { 'x-blocked': ['0', '1'] }, DENIED],
+  ['Require', NOT_BLOCKED, { 'x-blocked': ['0', '2'] }, PASS],
+  ['Allow', NOT_BLOCKED, { 'x-blocked': ['1', '0'] }, DENIED],
+  ['Allow', NOT_BLOCKED, { 'x-blocked': ['2', '0'] }, PASS],
+  ['Deny', 'request.headers["accept"] == "a/b"', { accept: ['a/b', 'c/d'] }, PASS],
+  [
+    'Deny',
+    'request.headers["x-forwarded-for"].startsWith("10.")',
+    { 'x-forwarded-for': ['192.0.2.1', '10.1.1.1'] },
+    PASS,
+  ],
+  ['Allow', '"1" in request.headers.split()["x-blocked"]', { 'x-blocked': ['0', '1'] }, PASS],
+])('%s %s with lines that servers read differently, %j: %s', (action, expression, headers, code) => {
+  const exchange = exchangeWith({ headers })
+  const { request } = exchange
+  const outcome = policyOf([[action, expression]]).run.request!(exchange)
+  expect(codeOf(outcome)).toBe(code)
+  expect(exchange.request).toBe(request)
+})
+
+test('the detail names the field that came in several lines', () => {
+  const outcome = policyOf([['Deny', BLOCKED]]).run.request!(exchangeWith({ headers: { 'x-blocked': ['0', '1'] } }))
+  expect(outcome).toMatchObject({ detail: expect.stringMatching(/compares x-blocked, which came in several lines/) })
+})
+
 test('a client that lacks scopes learns which ones; one that lacks something else does not', () => {
   const refuse = (expression: string) => {
     const exchange = exchangeWith({ headers: { 'x-role': 'guest' } })
@@ -328,6 +369,15 @@ test('rules that read the body can be asked about other bodies', () => {
   const ask = (model: string, method = 'POST') =>
     run.allows?.(exchangeWith({ method, body: JSON.stringify({ model }) }))
   expect([ask('gpt'), ask('other'), ask('bad'), ask('gpt', 'GET')]).toEqual([true, false, false, false])
+  const { run: byVariable } = policyOf([['Allow', 'llm.clientModel == "gpt"']])
+  expect(byVariable.readsRequestBody).toBe(true)
+  const allows = (body: string) => byVariable.allows?.(exchangeWith({ method: 'POST', body }))
+  expect(['{"model":"gpt"}', '{"model":"bad"}', '{"model":"gpt","model":"bad"}', '{}'].map(allows)).toEqual([
+    true,
+    false,
+    false,
+    false,
+  ])
   const exceeded = exchangeWith({ method: 'POST', body: '{"model":"gpt"}' })
   exceeded.exceeded = 'steps'
   expect(run.allows?.(exceeded)).toBe(false)
@@ -337,6 +387,7 @@ test('rules that read the body can be asked about other bodies', () => {
 const ONLY_SEND = ['Allow', 'a2a.method in ["SendMessage", "GetTask"]'] as const
 const NO_CANCEL = ['Deny', 'a2a.method == "CancelTask"'] as const
 const UNREADABLE = 'a2a-call-unreadable'
+const MISUSED = 'method-not-allowed'
 
 test.each<[what: string, inputs: ExchangeInputs, allow: string, deny: string]>([
   ['a call of 0.3', { method: 'POST', body: '{"method":"message/send"}' }, PASS, PASS],
@@ -344,6 +395,9 @@ test.each<[what: string, inputs: ExchangeInputs, allow: string, deny: string]>([
   ['the same in 0.3', { method: 'POST', body: '{"method":"tasks/cancel"}' }, DENIED, DENIED],
   ['the same by path', { method: 'POST', target: '/v1/tasks/1:cancel' }, DENIED, DENIED],
   ['the same by gRPC', { method: 'POST', target: '/lf.a2a.v1.A2AService/CancelTask' }, DENIED, DENIED],
+  ['the same by PUT', { method: 'PUT', target: '/v1/tasks/1:cancel' }, MISUSED, MISUSED],
+  ['the same in a message by PATCH', { method: 'PATCH', body: '{"method":"CancelTask"}' }, MISUSED, MISUSED],
+  ['OPTIONS of its path', { method: 'OPTIONS', target: '/v1/tasks/1:cancel' }, DENIED, PASS],
   ['a task', { target: '/a2a/tasks/1' }, PASS, PASS],
   ['another request', { target: '/docs' }, DENIED, PASS],
   ['a form', { method: 'POST', body: 'a=b', headers: { 'content-type': 'text/plain' } }, DENIED, PASS],
@@ -367,14 +421,14 @@ test.each<[what: string, inputs: ExchangeInputs, allow: string, deny: string]>([
     UNREADABLE,
     UNREADABLE,
   ],
-])('rules on methods of A2A: %s', (_, inputs, allow, deny) => {
+])('rules on methods of A2A: %s', async (_, inputs, allow, deny) => {
   for (const [rule, outcome] of [
     [ONLY_SEND, allow],
     [NO_CANCEL, deny],
   ] as const) {
     const { run } = policyOf([rule])
     expect(run.readsRequestBody).toBe(true)
-    expect(codeOf(run.request!(exchangeWith(inputs)))).toBe(outcome)
+    expect(codeOf(await run.request!(exchangeWith(inputs)))).toBe(outcome)
     expect(run.allows!(exchangeWith(inputs))).toBe(outcome === PASS)
   }
 })

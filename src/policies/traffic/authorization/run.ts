@@ -1,3 +1,4 @@
+import { refuseMisread } from '#exchange/a2a-refusal.ts'
 import type { Exchange } from '#exchange/exchange.ts'
 import { type Outcome, proceed, type Refusal, reject } from '#exchange/outcome.ts'
 import { callOf } from '#exchange/variables/a2a-variables.ts'
@@ -32,8 +33,8 @@ export function planAuthorization(rules: RuleSet, readsA2aMethod: boolean): Auth
  * failed rule (decision A-137).
  */
 export function runAuthorization(plan: AuthorizationPlan, exchange: Exchange): Outcome {
-  const unreadable = plan.readsA2aMethod ? callOf(exchange).unreadable : undefined
-  if (unreadable !== undefined) return reject('a2a-call-unreadable', { detail: unreadable })
+  const misread = plan.readsA2aMethod ? refuseMisread(callOf(exchange)) : undefined
+  if (misread !== undefined) return misread
   const denial = firstDenial(plan.rules, exchange)
   if (exchange.trace !== undefined) traceFailedDenials(plan.rules, exchange, exchange.trace)
   if (denial === undefined) return proceed
@@ -45,7 +46,7 @@ export function runAuthorization(plan: AuthorizationPlan, exchange: Exchange): O
 
 /** Whether `runAuthorization` lets the request through. After a resource limit, nothing passes. */
 export function allows({ rules, readsA2aMethod }: AuthorizationPlan, exchange: Exchange): boolean {
-  if (readsA2aMethod && callOf(exchange).unreadable !== undefined) return false
+  if (readsA2aMethod && refuseMisread(callOf(exchange)) !== undefined) return false
   return (
     exchange.exceeded === undefined && firstDenial(rules, exchange) === undefined && exchange.exceeded === undefined
   )
@@ -58,6 +59,7 @@ function withScopes(plan: AuthorizationPlan, refusal: Refusal, exchange: Exchang
 }
 
 function refusalOf(plan: AuthorizationPlan, denial: Denial, exchange: Exchange): Refusal {
-  const prepared = denial.failed === undefined ? plan.refusals.get(denial.rule) : undefined
+  const prepared =
+    denial.failed === undefined && denial.repeated === undefined ? plan.refusals.get(denial.rule) : undefined
   return prepared ?? reject('authorization-denied', { detail: describeDenial(denial, exchange) })
 }

@@ -13,6 +13,7 @@ export function compileCors(sources: readonly Source[], context: CompileContext)
   return {
     request: (exchange) => runCors(plan, exchange),
     response: varyByOrigin,
+    answersPreflights: true,
     fields: { request: ['origin', 'access-control-request-method', 'access-control-request-headers'] },
   }
 }
@@ -40,7 +41,7 @@ function planCors(source: Source, context: CompileContext): CorsPlan {
     origins: patternsOf(source, context),
     methods: listOrAny(spec.allowMethods),
     headers: listOrAny(spec.allowHeaders),
-    exposed: spec.exposeHeaders === undefined ? undefined : joined(spec.exposeHeaders),
+    exposed: listOrAny(spec.exposeHeaders),
     credentials,
     maxAge: String(spec.maxAge ?? MAX_AGE_SECONDS),
   }
@@ -63,9 +64,5 @@ function warn(source: Source, context: CompileContext, path: string, code: Findi
 
 function listOrAny(list: readonly string[] | undefined): string | '*' | undefined {
   if (list === undefined || list.length === 0) return undefined
-  return list.includes('*') ? '*' : joined(list)
-}
-
-function joined(list: readonly string[]): string | undefined {
-  return list.length === 0 ? undefined : list.join(', ')
+  return list.includes('*') ? '*' : list.join(', ')
 }

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { Head } from '#net/http/head.ts'
 import { verifies } from '#test/support/verifies.ts'
 import { contextWith, exchangeWith, type Fields, linesOf, sourceOf, specFrom } from '../../shared/testing.ts'
 import { parseOrigin } from '../../shared/url/web-origin.ts'
@@ -15,12 +16,14 @@ function send(written: object, method: string, headers: Fields) {
   const exchange = exchangeWith({ method, headers })
   const outcome = policyOf(written).run.request!(exchange)
   if (outcome instanceof Promise || outcome?.kind === 'refusal') throw new Error('unexpected')
+  const response = Head.response(200)
+  exchange.writeCors!(response)
   return {
     answer:
       outcome === undefined
         ? undefined
         : { status: outcome.head.status, lines: linesOf(outcome.head), body: outcome.body },
-    queued: exchange.queuedHeaders?.map((pair) => pair.join(': ')) ?? [],
+    written: linesOf(response),
   }
 }
 
@@ -41,16 +44,21 @@ verifies('traffic.cors/applies', 'a preflight of an allowed origin is answered',
       status: 200,
       lines: [
         `access-control-allow-origin: ${A}`,
+        'access-control-allow-credentials: true',
         'access-control-allow-methods: GET, PUT',
         'access-control-allow-headers: X-One, X-Two',
-        'access-control-allow-credentials: true',
-        'access-control-expose-headers: X-Out',
         'access-control-max-age: 60',
         'vary: Origin',
       ],
       body: undefined,
     },
-    queued: [],
+    written: [
+      `access-control-allow-origin: ${A}`,
+      'access-control-allow-credentials: true',
+      'access-control-allow-methods: GET, PUT',
+      'access-control-allow-headers: X-One, X-Two',
+      'access-control-max-age: 60',
+    ],
   })
 })
 
@@ -78,7 +86,7 @@ test('a preflight of another origin is answered without permission', () => {
 test('other requests of an allowed origin are forwarded, and browsers may read their responses', () => {
   expect(send(FULL, 'PUT', { origin: A })).toEqual({
     answer: undefined,
-    queued: [
+    written: [
       `access-control-allow-origin: ${A}`,
       'access-control-allow-credentials: true',
       'access-control-expose-headers: X-Out',
@@ -86,20 +94,60 @@ test('other requests of an allowed origin are forwarded, and browsers may read t
   })
 })
 
-const afterAnother: [what: string, later: object, queued: string[]][] = [
-  ['allows the origin', { allowOrigins: [A] }, ['x-other: 1', `access-control-allow-origin: ${A}`]],
-  ['does not allow the origin', { allowOrigins: ['https://b.test'] }, ['x-other: 1']],
-]
-for (const [what, later, queued] of afterAnother) {
-  test(`of two policies, the permissions of the later one apply: it ${what}`, () => {
-    const exchange = exchangeWith({ method: 'PUT', headers: { origin: A } })
-    exchange.queueHeader('x-other', '1')
-    for (const spec of [FULL, later]) expect(policyOf(spec).run.request!(exchange)).toBeUndefined()
-    expect(exchange.queuedHeaders!.map((pair) => pair.join(': '))).toEqual(queued)
-  })
+const BACKEND_FIELDS = {
+  'Access-Control-Allow-Origin': '*',
+  'access-control-allow-credentials': 'true',
+  'access-control-expose-headers': 'x-secret',
+  'access-control-allow-methods': '*',
+  'access-control-allow-headers': '*',
+  'access-control-max-age': '86400',
+  'access-control-allow-private-network': 'true',
+  access_control_allow_origin: '*',
+  'x-kept': '1',
 }
 
-const ordinary: [what: string, method: string, headers: Fields, queued: number][] = [
+/** The lines of a response of the backend, as the policies leave them. */
+function written(specs: readonly object[], headers: Fields, responseHeaders: Fields = BACKEND_FIELDS): string[] {
+  const exchange = exchangeWith({ method: 'GET', headers, status: 200, responseHeaders })
+  for (const spec of specs) expect(policyOf(spec).run.request!(exchange)).toBeUndefined()
+  exchange.writeCors!(exchange.response!)
+  return linesOf(exchange.response!)
+}
+
+test.each<[what: string, headers: Fields, permissions: string[]]>([
+  ['no origin', {}, []],
+  ['an origin that is not allowed', { origin: 'https://b.test' }, []],
+  [
+    'an allowed origin',
+    { origin: A },
+    [
+      `access-control-allow-origin: ${A}`,
+      'access-control-allow-credentials: true',
+      'access-control-expose-headers: X-Out',
+    ],
+  ],
+])('for %s, nothing of the CORS fields of the backend is left', (_, headers, permissions) => {
+  expect(written([FULL], headers)).toEqual(['x-kept: 1', ...permissions])
+})
+
+test.each<[what: string, later: object, permissions: string[]]>([
+  ['allows the origin', { allowOrigins: [A] }, [`access-control-allow-origin: ${A}`]],
+  ['does not allow the origin', { allowOrigins: ['https://b.test'] }, []],
+])('of two policies, the permissions of the later one apply: it %s', (_, later, permissions) => {
+  expect(written([FULL, later], { origin: A })).toEqual(['x-kept: 1', ...permissions])
+})
+
+test('with credentials, the exposed headers are written out, because browsers take * for a name', () => {
+  const any = { allowOrigins: [A], exposeHeaders: ['*'] }
+  const answer = { 'content-type': 'a/b', 'x-one': ['1', '2'], 'set-cookie': 'a=b', etag: '"1"' }
+  const exposed = (spec: object, headers: Fields) =>
+    written([spec], { origin: A }, headers).filter((line) => line.startsWith('access-control-expose-headers'))
+  expect(exposed(any, answer)).toEqual(['access-control-expose-headers: *'])
+  expect(exposed({ ...any, allowCredentials: true }, answer)).toEqual(['access-control-expose-headers: x-one, etag'])
+  expect(exposed({ ...any, allowCredentials: true }, {})).toEqual([])
+})
+
+const ordinary: [what: string, method: string, headers: Fields, permissions: number][] = [
   ['no Origin', 'GET', {}, 0],
   ['another Origin', 'GET', { origin: 'https://b.test' }, 0],
   ['OPTIONS without a requested method', 'OPTIONS', { origin: A }, 3],
@@ -107,10 +155,10 @@ const ordinary: [what: string, method: string, headers: Fields, queued: number][
   ['OPTIONS without Origin', 'OPTIONS', { 'access-control-request-method': 'PUT' }, 0],
   ['another method with a requested method', 'POST', preflight(), 3],
 ]
-for (const [what, method, headers, queued] of ordinary) {
+for (const [what, method, headers, permissions] of ordinary) {
   test(`${what} is an ordinary request`, () => {
     const result = send(FULL, method, headers)
-    expect([result.answer, result.queued.length]).toEqual([undefined, queued])
+    expect([result.answer, result.written.length]).toEqual([undefined, permissions])
   })
 }
 
@@ -147,10 +195,10 @@ for (const [text, origin, matches] of origins) {
 
 test('an invalid origin matches only *', () => {
   for (const host of ['evil.test\\.a.test', 'evil.test%5c.a.test', 'evil.test,.a.test', 'evil.test?.a.test']) {
-    expect(send({ allowOrigins: ['https://*.a.test'] }, 'GET', { origin: `https://${host}` }).queued, host).toEqual([])
+    expect(send({ allowOrigins: ['https://*.a.test'] }, 'GET', { origin: `https://${host}` }).written, host).toEqual([])
   }
-  expect(send(FULL, 'GET', { origin: 'null' }).queued).toEqual([])
-  expect(send({ allowOrigins: ['*'] }, 'GET', { origin: 'null' }).queued).toEqual(['access-control-allow-origin: null'])
+  expect(send(FULL, 'GET', { origin: 'null' }).written).toEqual([])
+  expect(send({ allowOrigins: ['*'] }, 'GET', { origin: 'null' }).written).toEqual(['access-control-allow-origin: *'])
 })
 
 const varies: [before: string | string[] | undefined, after: string[]][] = [

@@ -3,7 +3,7 @@ import { described, formattedText, list, object, optional, type Parsed, type Sca
 const ORIGIN =
   /^[hH][tT][tT][pP][sS]?:\/\/(?:[a-zA-Z0-9](?:[a-zA-Z0-9-]*[a-zA-Z0-9])?(?:\.[a-zA-Z0-9](?:[a-zA-Z0-9-]*[a-zA-Z0-9])?)*\.?|\[[0-9a-fA-F:.]+\])(?::(\d{1,5}))?$/
 
-/** An entry that could never equal an Origin header would be a silent failure (decision A-87). */
+/** An entry that could never equal an Origin header would be a silent failure. */
 function checkOrigin(value: string): ScalarRefusal | undefined {
   const match = ORIGIN.exec(value)
   const port = Number(match?.[1] ?? 1)

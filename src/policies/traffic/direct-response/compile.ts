@@ -3,6 +3,7 @@ import { isConnectionLevel } from '#net/http/field-name.ts'
 import type { CompileContext, PolicySource, RequestRun } from '../../policy.ts'
 import { readsRequestBody } from '../../shared/body-use.ts'
 import { choose, compileChoices, conditionsOf } from '../../shared/choose.ts'
+import { judgeContent } from '../../shared/judge-content.ts'
 import { answerDirectly, type DirectResponsePlan } from './run.ts'
 import type { DirectResponseSection, DirectResponseSpec } from './schema.ts'
 
@@ -17,12 +18,17 @@ export function compileDirectResponse(sources: readonly Source[], context: Compi
     policy.bodyExpression,
     ...policy.headers.map(([, value]) => value),
   ])
+  const conditions = conditionsOf(choices)
+  const judges = readsRequestBody(conditions) !== false
   return {
-    request(exchange) {
-      const plan = choose(choices, exchange)
-      return plan === undefined ? undefined : answerDirectly(plan, exchange)
-    },
-    readsRequestBody: readsRequestBody([...conditionsOf(choices), ...expressions]),
+    request: (exchange) =>
+      judgeContent(
+        exchange,
+        judges,
+        () => choose(choices, exchange),
+        (plan) => plan && answerDirectly(plan, exchange),
+      ),
+    readsRequestBody: readsRequestBody([...conditions, ...expressions]),
   }
 }
 

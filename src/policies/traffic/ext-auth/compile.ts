@@ -5,6 +5,7 @@ import { readsRequestBody } from '../../shared/body-use.ts'
 import { choose, compileChoices, conditionsOf, warnWithoutFallback } from '../../shared/choose.ts'
 import { compileExtAuth } from '../../shared/ext-auth/compile-ext-auth.ts'
 import type { ExtAuthRun } from '../../shared/ext-auth/site.ts'
+import { judgeContent } from '../../shared/judge-content.ts'
 import { compileExternalAuthFilter, type ExternalAuthFilter } from './external-auth-filter.ts'
 import type { ExtAuthSection, ExtAuthSpec } from './schema.ts'
 
@@ -31,10 +32,17 @@ function compileSection(source: PolicySource<ExtAuthSection>, context: CompileCo
   warnWithoutFallback(source, choices, context, 'requests pass without external authorization')
   const conditions = conditionsOf(choices)
   if (conditions.some(({ broken }) => broken)) return { request: () => REFUSE_UNKNOWN }
+  const use = readsRequestBody(conditions)
   const policies = choices.map(({ policy }) => policy)
   return {
-    request: (exchange) => choose(choices, exchange)?.request(exchange) ?? proceed,
-    readsRequestBody: strongestUse([readsRequestBody(conditions), ...policies.map((one) => one.readsRequestBody)]),
+    request: (exchange) =>
+      judgeContent(
+        exchange,
+        use !== false,
+        () => choose(choices, exchange),
+        (chosen) => chosen?.request(exchange) ?? proceed,
+      ),
+    readsRequestBody: strongestUse([use, ...policies.map((one) => one.readsRequestBody)]),
     fields: { request: policies.flatMap(({ fields }) => fields?.request ?? []) },
   }
 }

@@ -1,6 +1,8 @@
 import { expect, test, vi } from 'vitest'
 import type { Exchange } from '#exchange/exchange.ts'
+import { LARGE_BODY } from '#exchange/known-body.ts'
 import { NO_BODIES } from '#exchange/no-bodies.ts'
+import { reject } from '#exchange/outcome.ts'
 import {
   ALLOWED,
   compiled,
@@ -170,15 +172,12 @@ verifies('traffic.extAuth.forwardBody/larger-refused', 'a larger body is refused
     expect(announced.sync, 'the body is not read').toBe(true)
     const reads: number[] = []
     const unknown = await policy.send({ method: 'POST', headers: { 'transfer-encoding': 'chunked' } }, (exchange) => {
-      exchange.bodies = {
-        ...NO_BODIES,
-        readRequestBody: async (it, maxBytes) => {
-          reads.push(maxBytes)
-          it.requestBody = null
-          return undefined
-        },
-        readResponseBody: () => Promise.reject(new Error('not for requests')),
+      const read = async (maxBytes: number) => {
+        reads.push(maxBytes)
+        exchange.requestBody = LARGE_BODY
+        return undefined
       }
+      exchange.bodies = { ...NO_BODIES, request: { ...NO_BODIES.request, read } }
     })
     expect(shown(unknown)).toEqual(refused)
     expect(reads).toEqual([16])
@@ -221,6 +220,32 @@ test('bodies that expressions read are buffered', () => {
   expect(need({ ...GRPC, cache: { key: ['string(request.body)'], ttl: '1m' } })).toBe(true)
   expect(need({ ...SERVER, http: { addRequestHeaders: { a: 'string(request.bodyPrefix)' } } })).toBe('prefix')
   expect(need({ ...SERVER, http: { responseMetadata: { a: 'string(request.body)' } } })).toBe(true)
+})
+
+test('metadata of the server count as memory with what they take, unless the cache has them', async () => {
+  const kept: number[] = []
+  const keep = (bytes: number) => {
+    kept.push(bytes)
+    return bytes > 100_000 ? reject('body-memory-exhausted') : undefined
+  }
+  const withMemory = (exchange: Exchange) => {
+    exchange.bodies = { ...NO_BODIES, request: { ...NO_BODIES.request, keep } }
+  }
+  const http = (settings: object) => async (body: string) =>
+    shown(await policyOf({ ...SERVER, http: settings }, { status: 200, body }).send({}, withMemory))
+  const over = http({ responseMetadata: { all: 'json(response.body)' } })
+  expect(await over('{"small":1}')).toBe('allowed')
+  expect(kept).toEqual([])
+  expect(await over(`["${'x'.repeat(9000)}"]`)).toBe('allowed')
+  expect(kept).toEqual([expect.closeTo(18_200, -3)])
+  expect(await over(`[${'{},'.repeat(3000)}1]`)).toEqual({ status: 503, body: 'no memory for the body' })
+
+  const dynamicMetadata = { fields: { text: { stringValue: 'x'.repeat(9000) } } }
+  const cached = { ...GRPC, cache: { key: ['request.method'], ttl: '1m' } }
+  const policy = policyOf(cached, { check: { status: { code: 0 }, dynamicMetadata } })
+  kept.length = 0
+  for (let sent = 0; sent < 3; sent++) expect(shown(await policy.send({}, withMemory))).toBe('allowed')
+  expect(kept).toEqual([expect.closeTo(18_200, -3)])
 })
 
 test('a reference that may not be used is as if the server failed, and nobody is asked', async () => {

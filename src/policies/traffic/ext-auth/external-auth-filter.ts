@@ -1,3 +1,4 @@
+import { foldName } from '#net/http/same-name.ts'
 import type { CompileContext, PolicySource } from '../../policy.ts'
 import { askGrpc } from '../../shared/ext-auth/ask-grpc.ts'
 import { askHttp } from '../../shared/ext-auth/ask-http.ts'
@@ -46,7 +47,7 @@ function prepareGrpc(site: Site, allowed: readonly string[] = []): Prepare {
   const isLimited = allowed.length > 0
   site.reads('.grpc', { path: true, allFields: !isLimited })
   return askGrpc({
-    sentHeaders: isLimited ? new Set(headers) : 'all',
+    sentHeaders: isLimited ? new Set(headers.map(foldName)) : 'all',
     contextExtensions: undefined,
     requestMetadata: undefined,
   })

@@ -4,6 +4,7 @@ import { type Outcome, proceed, reject } from '#exchange/outcome.ts'
 import type { CompileContext, PolicySource, ProcessingRun } from '../../policy.ts'
 import { readsRequestBody } from '../../shared/body-use.ts'
 import { choose, compileChoices, conditionsOf, warnWithoutFallback } from '../../shared/choose.ts'
+import { judgeContent } from '../../shared/judge-content.ts'
 import { Conversation, type Processor } from './conversation.ts'
 import { asksNothing, modesOf } from './modes.ts'
 import type { ExtProcSection, ExtProcSpec } from './schema.ts'
@@ -23,14 +24,18 @@ export function compileExtProc(
   warnWithoutFallback(source, choices, context, 'requests pass without external processing')
   const conditions = conditionsOf(choices)
   if (conditions.some(({ broken }) => broken)) return { request: () => REFUSE_UNKNOWN }
+  const use = readsRequestBody(conditions)
   const conversations = new ExchangeSlot<Conversation | undefined>(undefined)
   return {
-    request: (exchange) => {
-      const processor = choose(choices, exchange)
-      return processor === undefined ? proceed : begin(processor, exchange, conversations)
-    },
+    request: (exchange) =>
+      judgeContent(
+        exchange,
+        use !== false,
+        () => choose(choices, exchange),
+        (processor) => (processor === undefined ? proceed : begin(processor, exchange, conversations)),
+      ),
     processResponse: (exchange) => exchange.slots.get(conversations)?.processResponse(),
-    readsRequestBody: readsRequestBody(conditions),
+    readsRequestBody: use,
   }
 }
 

@@ -1,3 +1,4 @@
+import { heapOfJson } from '#base/heap-of-json.ts'
 import { decodeMessage, encodeMessage } from '#base/protobuf/message.ts'
 import { backendName } from '#exchange/backend-name.ts'
 import { CallStream, type MessageReceiver } from '#exchange/call-stream.ts'
@@ -103,6 +104,8 @@ export class Conversation implements Talk, MessageReceiver {
     const { exchange } = this
     // Without a prototype, because the server chooses the names.
     if (dynamicMetadata !== undefined) {
+      const unkept = exchange.bodies[message].keep(heapOfJson(dynamicMetadata))
+      if (unkept !== undefined) return unkept.detail ?? unkept.code
       exchange.extproc = Object.assign(Object.create(null), exchange.extproc, dynamicMetadata)
     }
     if (modeOverride === undefined || !this.#processor.allowModeOverride) return undefined

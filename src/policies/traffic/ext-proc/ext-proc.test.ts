@@ -1,7 +1,11 @@
 import { expect, test } from 'vitest'
+import type { Json } from '#base/json.ts'
 import { NO_BODIES } from '#exchange/no-bodies.ts'
+import { reject } from '#exchange/outcome.ts'
 import { codeOf, contextWith, exchangeWith, sourceOf, specFrom } from '../../shared/testing.ts'
+import { Conversation } from './conversation.ts'
 import { extProc } from './index.ts'
+import { modesOf } from './modes.ts'
 import { trafficExtProc } from './schema.ts'
 
 const SERVER = { backendRef: { name: 'processor', port: 9000 } }
@@ -41,7 +45,6 @@ test.each([
 test('without a connection to the processor a request is refused', async () => {
   const { run } = compile(SERVER)
   const exchange = exchangeWith()
-  exchange.bodies = NO_BODIES
   const outcome = await run.request!(exchange)
   expect(outcome).toMatchObject({ code: 'ext-proc-failed', detail: 'processor default/processor: no-endpoint' })
   expect(exchange.callouts).toMatchObject([
@@ -49,10 +52,28 @@ test('without a connection to the processor a request is refused', async () => {
   ])
 })
 
+test('metadata of the processor count as memory with what they take', () => {
+  const exchange = exchangeWith()
+  const keep = (bytes: number) =>
+    bytes > 100_000 ? reject('body-memory-exhausted', { detail: 'none left' }) : undefined
+  exchange.bodies = { ...NO_BODIES, request: { ...NO_BODIES.request, keep } }
+  const conversation = new Conversation(
+    {
+      backend: '',
+      modes: modesOf({ backendRef: { group: '', kind: 'Service', name: 'processor' } }),
+      allowModeOverride: false,
+    },
+    exchange,
+  )
+  const answered = (list: Json) => conversation.headersAnswered('request', { dynamicMetadata: { list } })
+  expect(answered(['x'.repeat(9000)])).toBeUndefined()
+  expect(answered(Array.from({ length: 3000 }, () => ({})))).toBe('none left')
+  expect(exchange.extproc).toEqual({ list: ['x'.repeat(9000)] })
+})
+
 test('a request that nothing of is processed decides without a promise', () => {
   const { run } = compile({ ...SERVER, processingOptions: SKIP_HEADERS })
   const exchange = exchangeWith({ status: 200 })
-  exchange.bodies = NO_BODIES
   expect(codeOf(run.request!(exchange))).toBe('proceed')
   expect(exchange.callouts).toBeUndefined()
 })

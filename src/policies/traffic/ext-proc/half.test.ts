@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import type { BodyAccess } from '#exchange/bodies.ts'
 import { NO_BODIES } from '#exchange/no-bodies.ts'
 import { Head } from '#net/http/head.ts'
 import { Giver } from '#net/testing/giver.ts'
@@ -13,23 +14,24 @@ const NONE: MessageModes = { headers: false, body: 'None', trailers: false }
 /** More than is buffered for the processor. */
 const LONG = 'x'.repeat(10_000)
 
-/** A response with these modes. `trails`: trailers may follow its body. */
-function start(modes: Partial<MessageModes>, trails: boolean) {
+/** A message with these modes. `trails`: trailers may follow its body. */
+function start(modes: Partial<MessageModes>, trails: boolean, message: 'request' | 'response' = 'response') {
   const giver = Object.assign(new Giver(), { trails })
   const sink = new TextSink()
   const exchange = exchangeWith({ status: 200 })
-  exchange.bodies = {
-    ...NO_BODIES,
+  const access: BodyAccess = {
+    ...NO_BODIES[message],
     outgoing: () => giver,
-    replace: (_, body) => {
+    replace: (body) => {
       if (!(body instanceof Uint8Array)) body.pipe(sink)
       return undefined
     },
   }
+  exchange.bodies = { ...NO_BODIES, [message]: access }
   const sent: ProcessingRequest[] = []
   const talk: Talk = {
     exchange,
-    modes: { request: NONE, response: { ...NONE, ...modes } },
+    modes: { request: { ...NONE, ...modes }, response: { ...NONE, ...modes } },
     isOver: false,
     failure: undefined,
     backed: false,
@@ -43,7 +45,7 @@ function start(modes: Partial<MessageModes>, trails: boolean) {
     finished: () => {},
     abandon: () => {},
   }
-  const half = new Half(talk, 'response')
+  const half = new Half(talk, message)
   const trailers = Head.response(200)
   trailers.append('x-status', 'own')
   void half.start()
@@ -85,4 +87,20 @@ test('trailers that may follow, and do not, are not waited for', () => {
   expect(half.isOver).toBe(false)
   giver.sink.end()
   expect([half.isOver, sink.ended, sink.text, sent]).toEqual([true, true, 'hello', []])
+})
+
+test('a processor that has replaced the whole body of a request ends it before the client does', () => {
+  const { giver, half, sink } = start({ body: 'FullDuplexStreamed' }, false, 'request')
+  giver.give('old')
+  half.answerBody({ bodyMutation: { streamedResponse: { body: Buffer.from('new'), endOfStream: true } } })
+  expect([half.isOver, sink.text, sink.ended]).toEqual([true, 'new', true])
+})
+
+test('the body of a backend is read to its end after a processor has ended its replacement', () => {
+  const { giver, half, sink } = start({ body: 'FullDuplexStreamed' }, false)
+  giver.give('old')
+  half.answerBody({ bodyMutation: { streamedResponse: { body: Buffer.from('new'), endOfStream: true } } })
+  expect([half.isOver, sink.text, sink.ended]).toEqual([true, 'new', false])
+  giver.sink.end()
+  expect([sink.text, sink.ended]).toEqual(['new', true])
 })

@@ -117,7 +117,7 @@ export class Half implements InputOwner, Processed {
   /** Processes the message until it may be forwarded. Its body may continue afterwards. */
   start(): Outcome | Promise<Outcome> {
     const { exchange, isOver, failure } = this.#talk
-    this.#body = exchange.bodies.outgoing(this.message)
+    this.#body = exchange.bodies[this.message].outgoing()
     if (isOver || !this.#isProcessed) {
       this.#finish()
       return proceed
@@ -199,7 +199,7 @@ export class Half implements InputOwner, Processed {
   }
 
   hold(bytes: number): void {
-    this.#talk.exchange.bodies.hold(bytes)
+    this.#talk.exchange.bodies[this.message].hold(bytes)
   }
 
   overflowed(): void {
@@ -223,7 +223,7 @@ export class Half implements InputOwner, Processed {
   broken(why: Abort): void {
     // A client that has disconnected ends the whole request.
     if (this.message === 'request' || this.#outcome !== undefined) return this.#output?.abort(why)
-    this.#settle(this.#talk.exchange.bodies.brokenResponse(why))
+    this.#settle(this.#talk.exchange.bodies.response.broken(why))
     this.#talk.abandon()
   }
 
@@ -304,7 +304,7 @@ export class Half implements InputOwner, Processed {
     this.#isReplaced = true
     if (this.message === 'request' || !drains) {
       this.#input?.change('drop')
-      this.#talk.exchange.bodies.replace(this.message, bytes)
+      this.#talk.exchange.bodies[this.message].replace(bytes)
       return this.#finish()
     }
     // The backend's body is read to its end, because its content may count and its connection is reused.
@@ -374,7 +374,7 @@ export class Half implements InputOwner, Processed {
     const { exchange } = this.#talk
     if (this.message === 'response' && this.#trailers !== undefined) exchange.trailers = this.#trailers
     if (this.#whole === undefined) this.#output!.end(this.#trailers)
-    else exchange.bodies.replace(this.message, this.#whole, this.#trailers)
+    else exchange.bodies[this.message].replace(this.#whole, this.#trailers)
     this.#finish()
   }
 
@@ -445,7 +445,7 @@ export class Half implements InputOwner, Processed {
   }
 
   #install(output: BodyOutput): void {
-    const again = this.#talk.exchange.bodies.replace(this.message, output)
+    const again = this.#talk.exchange.bodies[this.message].replace(output)
     if (again === undefined) return this.#settle(proceed)
     this.#isBuffering = true
     again.then(

@@ -212,6 +212,22 @@ const DER = sign('sha256', Buffer.from(`${header({})}.${BODY}`), KEY.privateKey)
 const publicText = Buffer.from(JSON.stringify(KEY.jwk))
 const hmac = (signed: string) => `${signed}.${createHmac('sha256', publicText).update(signed).digest('base64url')}`
 
+/** The order of the group of P-256 (FIPS 186-4, D.1.2.3). */
+const ORDER = 0xffffffff00000000ffffffffffffffffbce6faada7179e84f3b9cac2fc632551n
+
+/** The other valid ECDSA signature of the same bytes: (r, n - s). */
+function otherSignature(token: string): string {
+  const at = token.lastIndexOf('.') + 1
+  const bytes = Buffer.from(token.slice(at), 'base64url')
+  const s = ORDER - BigInt(`0x${bytes.toString('hex', 32)}`)
+  const other = Buffer.concat([bytes.subarray(0, 32), Buffer.from(s.toString(16).padStart(64, '0'), 'hex')])
+  return token.slice(0, at) + other.toString('base64url')
+}
+
+const ALPHABET = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_'
+/** The last of 86 characters has four unused bits. */
+const withUnusedBit = (text: string) => text.slice(0, -1) + ALPHABET[ALPHABET.indexOf(text.at(-1)!) + 1]
+
 /** Without a defect of its own. */
 const SIGNATURE = GOOD.slice(GOOD.lastIndexOf('.') + 1)
 const tokens: [what: string, token: string, failure: TokenFailure | undefined][] = [
@@ -223,6 +239,8 @@ const tokens: [what: string, token: string, failure: TokenFailure | undefined][]
   ['five parts, encrypted', 'a.b.c.d.e', 'malformed'],
   ['invalid characters', GOOD.replace('.', '+.'), 'malformed'],
   ['padding', `${GOOD}==`, 'malformed'],
+  ['a signature with an unused bit', withUnusedBit(GOOD), 'malformed'],
+  ['the other signature of ECDSA', otherSignature(GOOD), undefined],
   ['a space within', GOOD.replace('.', '. '), 'malformed'],
   ['header not JSON', `${encode('{')}.${BODY}.${SIGNATURE}`, 'malformed'],
   ['header a list', `${encode('[]')}.${BODY}.${SIGNATURE}`, 'malformed'],

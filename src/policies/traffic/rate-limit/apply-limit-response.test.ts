@@ -21,6 +21,29 @@ test.each([
   expect(applied(response).outcome).toMatchObject({ code: 'rate-limited', detail: 'the policy', bytes })
 })
 
+test('the client gets the wait of the exhausted limit that ends last, and its name', () => {
+  const limit = (code: number, seconds: number, unit?: number) => ({
+    code,
+    currentLimit: { requestsPerUnit: 7, ...(unit !== undefined && { unit }) },
+    durationUntilReset: { seconds },
+  })
+  const refused = (statuses: LimitResponse['statuses'], headers: LimitResponse['responseHeadersToAdd'] = []) =>
+    applied({ overallCode: OVER, statuses, responseHeadersToAdd: headers }).outcome
+  expect(refused([limit(OVER, 30, 2), limit(OVER, 90, 3), limit(WITHIN, 900, 4)])).toMatchObject({
+    headers: [['retry-after', '90']],
+    limit: expect.stringMatching(/^7 per hour; wait until \d{4}-.*Z$/),
+  })
+  for (const unit of [undefined, 0, 99]) {
+    expect(refused([limit(OVER, 90, unit)])).toMatchObject({ limit: expect.stringMatching(/^wait until .*Z$/) })
+  }
+  const unknown = { headers: [], limit: undefined }
+  expect(refused([])).toMatchObject(unknown)
+  expect(refused([{ code: OVER }, limit(WITHIN, 90, 3)])).toMatchObject(unknown)
+  const own = [{ key: 'Retry-After', value: '5' }]
+  expect(refused([limit(OVER, 90, 3)], own)).toMatchObject({ headers: [['retry-after', '5']] })
+  expect(refused([], own)).toMatchObject({ headers: [['retry-after', '5']] })
+})
+
 test('every code but OK refuses', () => {
   for (const overallCode of [undefined, 0, 2, 3]) {
     expect(applied(overallCode === undefined ? {} : { overallCode }).outcome).toMatchObject({ code: 'rate-limited' })

@@ -1,5 +1,5 @@
 import { describeOrigin } from '#base/origin.ts'
-import type { Expression } from '#exchange/expression.ts'
+import type { Expression, ExpressionUse } from '#exchange/expression.ts'
 import type { CompileContext, PolicySource } from '../../policy.ts'
 import type { GlobalDescriptor, GlobalLimit } from './run-global.ts'
 import type { GlobalRateLimitSpec, RateLimitSection } from './schema.ts'
@@ -49,8 +49,13 @@ function compileDescriptor(
   context: CompileContext,
 ): GlobalDescriptor {
   const present = context.guaranteed(source)
-  const compile = (at: string, text: string, environment: 'request' | 'request-cost' | 'token-cost') => {
-    const expression = context.expression(source, at, text, environment, 'value', present)
+  const compile = (
+    at: string,
+    text: string,
+    environment: 'request' | 'request-cost' | 'token-cost',
+    use: ExpressionUse,
+  ) => {
+    const expression = context.expression(source, at, text, environment, use, present)
     warnOfFailure(source, at, expression, context)
     return expression
   }
@@ -58,12 +63,12 @@ function compileDescriptor(
     unit,
     entries: entries.map(({ name, expression }, index) => ({
       name,
-      value: compile(`${path}.entries[${index}].expression`, expression, 'request'),
+      value: compile(`${path}.entries[${index}].expression`, expression, 'request', 'key'),
     })),
     cost:
       cost === undefined
         ? undefined
-        : compile(`${path}.cost`, cost, unit === 'Requests' ? 'request-cost' : 'token-cost'),
+        : compile(`${path}.cost`, cost, unit === 'Requests' ? 'request-cost' : 'token-cost', 'value'),
   }
 }
 

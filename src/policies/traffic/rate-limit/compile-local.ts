@@ -38,7 +38,7 @@ const CHANGING = ['request.startTime', 'source.port', 'source.rawPort']
 
 function compileKey(source: Source, path: string, text: string, context: CompileContext): Expression {
   // Authentication runs before limits.
-  const key = context.expression(source, path, text, 'request', 'value', context.guaranteed(source))
+  const key = context.expression(source, path, text, 'request', 'key', context.guaranteed(source))
   if (key.references.size === 0 && !key.broken) {
     const message = 'this key does not depend on the request, so it is the same for all callers'
     context.report(source, path, { severity: 'warning', code: 'no-effect', message })
@@ -69,7 +69,7 @@ function bucketSettings(entry: LocalRateLimitSpec): TokenBucketSettings {
 
 /**
  * One bucket, or one set of buckets, per policy, target and entry (decision A-80). Its key has the content of the entry and not its position,
- * so that an unchanged entry keeps its level (decision A-81); equal entries are numbered.
+ * so that an unchanged entry keeps its level; equal entries are numbered.
  */
 function bucketKeys(
   source: Source,

@@ -1,8 +1,10 @@
+import type { Exchange } from '#exchange/exchange.ts'
 import type { Expression } from '#exchange/expression.ts'
 import { llmReadsOf } from '#exchange/llm-reads.ts'
 import type { CompileContext, PolicyRun, PolicySource } from '../../policy.ts'
 import { readsRequestBody } from '../../shared/body-use.ts'
 import { choose, compileChoices, conditionsOf, warnWithoutFallback } from '../../shared/choose.ts'
+import { judgeContent } from '../../shared/judge-content.ts'
 import { compileGlobal, expressionsBefore } from './compile-global.ts'
 import { compileLocal } from './compile-local.ts'
 import { type GlobalLimit, runGlobalLimit } from './run-global.ts'
@@ -25,14 +27,16 @@ export function compileRateLimit(
   }))
   warnWithoutFallback(source, choices, context, 'requests are not limited')
   const limits = choices.map(({ policy }) => policy)
+  const use = readsRequestBody([...conditionsOf(choices), ...limits.flatMap(expressionsOf)])
+  const judge = (exchange: Exchange) => {
+    const chosen = choose(choices, exchange)
+    if (chosen === undefined) return undefined
+    const refused = runLocalLimits(chosen.local, exchange)
+    return refused ?? (chosen.global && runGlobalLimit(chosen.global, exchange))
+  }
   return {
-    request(exchange) {
-      const chosen = choose(choices, exchange)
-      if (chosen === undefined) return undefined
-      const refused = runLocalLimits(chosen.local, exchange)
-      return refused ?? (chosen.global && runGlobalLimit(chosen.global, exchange))
-    },
-    readsRequestBody: readsRequestBody([...conditionsOf(choices), ...limits.flatMap(expressionsOf)]),
+    request: (exchange) => judgeContent(exchange, use !== false, judge, (outcome) => outcome),
+    readsRequestBody: use,
     llmReads: llmReadsOf(limits.flatMap(({ global }) => global?.tokens.flatMap(({ cost }) => cost ?? []) ?? [])),
   }
 }

@@ -22,7 +22,7 @@ const HEADER_FIELDS = { key: field(1, STRING), value: field(2, STRING), rawValue
 
 const STATUS_FIELDS = {
   code: field(1, INT32),
-  currentLimit: field(2, message({ requestsPerUnit: field(1, UINT32) })),
+  currentLimit: field(2, message({ requestsPerUnit: field(1, UINT32), unit: field(2, INT32) })),
   limitRemaining: field(3, UINT32),
   durationUntilReset: field(4, message({ seconds: field(1, INT64) })),
 } as const
@@ -40,5 +40,9 @@ export const RATE_LIMIT_RESPONSE = message(RESPONSE_FIELDS)
 export type LimitResponse = ValueOf<typeof RESPONSE_FIELDS>
 export type LimitStatus = ValueOf<typeof STATUS_FIELDS>
 
-/** Value of `overallCode`: within all limits. */
+/** Values of `overallCode` and `code`. */
 export const WITHIN_LIMITS = 1
+export const OVER_LIMIT = 2
+
+/** Of `unit`; 0 is unknown. */
+export const LIMIT_UNITS = [undefined, 'second', 'minute', 'hour', 'day', 'month', 'year', 'week'] as const

@@ -278,6 +278,19 @@ test.each(['apiKey.key', '[apiKey.key, request.method]'])(
   },
 )
 
+test.each(['jwt.rawToken', 'jwt.rawToken.unredacted()', '[jwt.rawToken]'])(
+  '%s: all valid signatures of a token share a limit',
+  (key) => {
+    const policy = policyOf({ local: [{ requests: 2, unit: 'Hours', key }] })
+    const codes = ['h.c.one', 'h.c.two', 'h.c.one', 'h.d.one'].map((token) => {
+      const exchange = exchangeWith()
+      exchange.identity.jwt = { claims: {}, token }
+      return codeOf(policy.run.request!(exchange))
+    })
+    expect(codes).toEqual([OK, OK, OVER, OK])
+  },
+)
+
 test('headers describe the limit of the caller', () => {
   const policy = policyOf({ local: [{ ...BY_CALLER, burst: 3 }] })
   policy.send(of('a'))

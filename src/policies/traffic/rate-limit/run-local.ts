@@ -1,9 +1,11 @@
+import { count } from '#base/count.ts'
 import { readsCredentials } from '#exchange/credential-reads.ts'
 import type { Exchange, QueuedHeader } from '#exchange/exchange.ts'
 import type { Expression } from '#exchange/expression.ts'
-import { type Outcome, proceed, reject } from '#exchange/outcome.ts'
+import { type Outcome, proceed } from '#exchange/outcome.ts'
 import type { Limit, TokenBucket } from '#state/token-bucket.ts'
 import type { ValueBuckets } from '#state/value-buckets.ts'
+import { refuseUntil } from './refuse-until.ts'
 
 /** One entry of `local`. */
 export type LocalLimit = {
@@ -39,12 +41,16 @@ export function runLocalLimits(limits: LocalLimits, exchange: Exchange): Outcome
   return proceed
 }
 
-/** The clock is read once: `Retry-After` is rounded up, so that a client that waits so long does not come too early, and at least 1. */
+const UNIT_NAMES: Readonly<Record<number, string>> = { 1000: 'second', 60000: 'minute', 3600000: 'hour' }
+
 function refuse(exhausted: Limit, { all }: LocalLimits, exchange: Exchange): Outcome {
   const resetMs = exhausted.resetMs()
   setHeaders(exhausted, resetMs, exchange)
-  const detail = all.find(({ bucket }) => bucket === exhausted)?.where
-  return reject('rate-limited', { detail, headers: [['retry-after', String(Math.max(1, Math.ceil(resetMs / 1000)))]] })
+  const entry = all.find(({ bucket }) => bucket === exhausted)!
+  const { rate, capacity, unitMs } = exhausted.settings
+  const burst = capacity > rate ? ` (burst ${capacity - rate})` : ''
+  const limit = `${count(rate, entry.unit.slice(0, -1))} per ${UNIT_NAMES[unitMs]}${burst}`
+  return refuseUntil(resetMs / 1000, limit, { detail: entry.where }, exchange)
 }
 
 /** Tells `explain` which buckets a request takes from. */

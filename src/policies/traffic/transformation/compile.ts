@@ -1,4 +1,5 @@
 import { strongestUse } from '#exchange/body-use.ts'
+import type { Exchange } from '#exchange/exchange.ts'
 import { ExchangeSlot } from '#exchange/exchange-slot.ts'
 import { joinLlmReads } from '#exchange/llm-reads.ts'
 import type { CompileContext, PolicyRun, PolicySource } from '../../policy.ts'
@@ -26,17 +27,25 @@ export function compileTrafficTransformation(
   return runChosen(choices)
 }
 
-/** Selects the item once, on the request; the response uses the same item (docs/behaviour/http.md, "Response policies"). */
+/**
+ * Selects the item once, on the request; the response uses the same item (docs/behaviour/http.md, "Response policies"). If an earlier policy refused
+ * the request, it is selected for the response.
+ */
 function runChosen(choices: readonly Choice<Transformation>[]): PolicyRun {
-  const chosen = new ExchangeSlot<Transformation | undefined>(undefined)
+  const slot = new ExchangeSlot<{ readonly chosen: Transformation | undefined } | undefined>(undefined)
+  const select = (exchange: Exchange): Transformation | undefined => {
+    const chosen = choose(choices, exchange)
+    exchange.slots.set(slot, { chosen })
+    return chosen
+  }
   return {
     request(exchange) {
-      const transformation = choose(choices, exchange)
-      exchange.slots.set(chosen, transformation)
-      return transformation?.request === undefined ? undefined : transformRequest(transformation.request, exchange)
+      const transform = select(exchange)?.request
+      return transform === undefined ? undefined : transformRequest(transform, exchange)
     },
     response(exchange) {
-      const transform = exchange.slots.get(chosen)?.response
+      const selected = exchange.slots.get(slot)
+      const transform = (selected === undefined ? select(exchange) : selected.chosen)?.response
       return transform === undefined ? undefined : transformResponse(transform, exchange)
     },
     readsRequestBody: strongestUse([

@@ -137,6 +137,18 @@ for (const [value, status] of [
   })
 }
 
+test.each([
+  [['llm.responseModel'], 1],
+  [['string(llm.totalTokens)'], 1],
+  [['llm.cost.total > 1.0 ? "high" : "low"'], 1],
+  [['llm.serviceTier', 'string(size(response.body))'], 0],
+  [['llm.requestModel'], 0],
+])('facts of an LLM answer that no expression buffers are reported: %j', (values, reports) => {
+  const set = values.map((value, i) => ({ name: `x-${i}`, value }))
+  const { context } = policyOf({ response: { set } })
+  expect(context.reports).toEqual(Array(reports).fill('no-effect spec.traffic.field.response'))
+})
+
 test('settings without effect are reported', () => {
   const { context } = policyOf({
     request: {

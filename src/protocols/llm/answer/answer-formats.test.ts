@@ -2,11 +2,11 @@ import { expect, test } from 'vitest'
 import { type LlmFacts, NO_LLM } from '#exchange/llm-facts.ts'
 import { Head } from '#net/http/head.ts'
 import { roomFor } from '#net/testing/room-for.ts'
-import type { RouteType } from '../policy-schema.ts'
-import type { ResponsePlan } from '../request/prepare-request.ts'
-import { answerReader, isSuccess, keepAnswer, STREAMS } from './answer-formats.ts'
-import { KeptAnswer } from './kept-answer.ts'
-import type { StreamError } from './stream-error.ts'
+import { KeptAnswer } from '../facts/kept-answer.ts'
+import type { StreamError } from '../facts/stream-error.ts'
+import type { RouteType } from '../settings/policy-schema.ts'
+import { answerReader, isSuccess, keepAnswer, streamOf } from './answer-formats.ts'
+import type { ResponsePlan } from './response-plan.ts'
 
 const ALL = { tokens: false, completion: true, toolCalls: true }
 const newKept = () => new KeptAnswer(ALL, 10_000)
@@ -131,6 +131,7 @@ test.each([
 })
 
 test('each stream has a format of its own', () => {
-  for (const build of Object.values(STREAMS)) expect(build()).not.toBe(build())
-  expect(Object.keys(STREAMS)).toEqual(['Completions', 'Messages', 'Responses', 'Detect'])
+  const types = ['Completions', 'Messages', 'Responses', 'Detect'] as const
+  for (const type of types) expect(streamOf(type)).not.toBe(streamOf(type))
+  expect(streamOf('Embeddings')).toBeUndefined()
 })

@@ -10,7 +10,7 @@ import type { Abort, BodySink, BodySource } from '#net/stream.ts'
 const MAX_HELD_BYTES = 1024 * 1024
 const MAX_DECODED_BYTES = 4 * 1024 * 1024
 
-/** The beginning of a stream is decoded again with each piece, until this many bytes were decoded or made of them. */
+/** The beginning of a stream is decoded again with each piece, up to this many compressed and decoded bytes in total. */
 const MAX_BEGINNING_BYTES = 1024 * 1024
 
 export interface CompressedOptions {
@@ -94,7 +94,7 @@ export class CompressedAnswer extends ForwardingSink {
   }
 }
 
-/** Takes what a reader forwards. */
+/** Discards what a reader forwards. */
 export class NoSink implements BodySink {
   readonly backed = false
   readonly takesFramed = true

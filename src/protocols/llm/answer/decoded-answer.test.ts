@@ -5,9 +5,9 @@ import { decodeReceived } from '#net/body/decode-content.ts'
 import { ForwardingSink } from '#net/body/forwarding-sink.ts'
 import { roomFor } from '#net/testing/room-for.ts'
 import type { AnswerFilter } from '../../backend-protocol.ts'
+import { unusableAnswer } from '../facts/stream-error.ts'
 import { Collector } from '../testing.ts'
 import { DecodedAnswer } from './decoded-answer.ts'
-import { unusableAnswer } from './stream-error.ts'
 
 const REFUSAL = reject('llm-response-invalid')
 const OF_FILTER = reject('upstream-failed')

@@ -7,7 +7,7 @@ import type { ResponseDecoding } from '#net/body/response-decoding.ts'
 import type { Head } from '#net/http/head.ts'
 import type { Abort, BodySink } from '#net/stream.ts'
 import type { AnswerFailure, AnswerFilter } from '../../backend-protocol.ts'
-import { unusableAnswer } from './stream-error.ts'
+import { unusableAnswer } from '../facts/stream-error.ts'
 
 /** A larger answer is not decoded: it would take too long in one turn of the event loop. The rest of it is not read. */
 const MAX_HELD_BYTES = 1024 * 1024
@@ -17,7 +17,7 @@ export interface DecodedOptions {
   readonly coding: string
   readonly claim: BodyClaim
   readonly decode: ResponseDecoding['received']
-  /** Of what it decodes to. */
+  /** Limit of the decoded body. */
   readonly maxBytes: number
   /** What the client gets if it cannot be decoded; undefined: the filter gets an empty body. */
   readonly refusal: Refusal | undefined
@@ -79,7 +79,7 @@ export class DecodedAnswer implements AnswerFilter {
       unreadable: () => {
         this.#isUnreadable = true
         this.#isOver = true
-        // What the filter makes of an empty body would be replaced.
+        // The refusal replaces the output of the filter.
         return this.#options.refusal === undefined ? undefined : sink
       },
       over: () => this.#cancel?.(),
@@ -88,7 +88,7 @@ export class DecodedAnswer implements AnswerFilter {
 }
 
 interface DecodingEvents {
-  /** The body cannot be decoded. @returns what gets its end instead of the filter */
+  /** The body cannot be decoded. @returns the sink that gets its end instead of the filter */
   readonly unreadable: () => BodySink | undefined
   /** The rest of the body is not needed. */
   readonly over: () => void
@@ -99,7 +99,7 @@ class DecodingSink extends ForwardingSink {
   readonly #options: DecodedOptions
   readonly #events: DecodingEvents
   readonly #held: HeldBytes
-  /** It is over before its end, because it is too large. */
+  /** The body was too large: the rest of it is ignored. */
   #isOver = false
 
   constructor(sink: BodySink, options: DecodedOptions, events: DecodingEvents) {

@@ -6,9 +6,9 @@ import { type DecodingEvents, RESPONSE_DECODING } from '#net/body/response-decod
 import type { BodySink } from '#net/stream.ts'
 import { eventually } from '#test/support/eventually.ts'
 import type { AnswerFilter } from '../../backend-protocol.ts'
+import { unusableAnswer } from '../facts/stream-error.ts'
 import { Collector } from '../testing.ts'
 import { DecodedStream } from './decoded-stream.ts'
-import { unusableAnswer } from './stream-error.ts'
 
 test('a damaged stream is broken, whether or not the rest of it can be cancelled', async () => {
   for (const cancel of [undefined, vi.fn()]) {

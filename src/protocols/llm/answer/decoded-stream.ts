@@ -3,7 +3,7 @@ import type { RunContext } from '#exchange/run-context.ts'
 import type { WrapDecoding } from '#net/body/response-decoding.ts'
 import type { BodySink } from '#net/stream.ts'
 import type { AnswerFailure, AnswerFilter } from '../../backend-protocol.ts'
-import { unusableAnswer } from './stream-error.ts'
+import { unusableAnswer } from '../facts/stream-error.ts'
 
 export interface DecodedStreamOptions {
   readonly wrap: WrapDecoding

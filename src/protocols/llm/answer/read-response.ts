@@ -8,35 +8,32 @@ import type { Head } from '#net/http/head.ts'
 import { isEventStream, isFrameStream } from '#net/http/response-rules.ts'
 import type { Abort } from '#net/stream.ts'
 import type { AnswerFailure, AnswerFilter } from '../../backend-protocol.ts'
-import { completionsForms } from '../completions/form-change.ts'
+import { TargetNames } from '../chat/target-names.ts'
 import { FrameAnswer } from '../detect/frame-answer.ts'
+import { FORMATS, findTranslation, isChatType } from '../dialects/index.ts'
+import { formatRefusal } from '../dialects/refuse.ts'
+import { brokenStream, cutAnswer, noteError, type StreamError, unusableAnswer } from '../facts/stream-error.ts'
+import type { StreamFormat } from '../facts/stream-format.ts'
 import type { Guard } from '../guards/guard.ts'
-import { guardResponse } from '../guards/guard-response.ts'
 import { isErrorGuard } from '../guards/guarded-refusal.ts'
 import { JsonValue, parseDocument } from '../json/json-document.ts'
 import type { ObjectFault } from '../json/member-reader.ts'
-import { findMember, type Members, scanMembers, valueAt } from '../json/scan-members.ts'
-import { messagesForms } from '../messages/form-change.ts'
-import type { ResponsePlan } from '../request/prepare-request.ts'
-import { formatRefusal } from '../request/refuse.ts'
-import type { ClientFormat } from '../request/route-type.ts'
-import { responsesForms } from '../responses/form-change.ts'
+import type { ClientFormat } from '../settings/route-type.ts'
 import { ErrorAnswer } from '../translation/error-answer.ts'
 import { translateAnswer } from '../translation/translate-answer.ts'
 import { declareUtf8, forgetBytes, translateHead } from '../translation/translate-head.ts'
-import { refuseAnswer } from '../translation/whole-answer.ts'
-import { answerReader, isSuccess, STREAMS } from './answer-formats.ts'
+import type { ChatTranslation } from '../translation/translate-request.ts'
+import { RefusedAnswer, refuseAnswer } from '../translation/whole-answer.ts'
+import { answerReader, isSuccess, streamOf } from './answer-formats.ts'
 import { NoSink } from './compressed-answer.ts'
 import { CompressedFilter } from './compressed-filter.ts'
 import { DecodedAnswer } from './decoded-answer.ts'
 import { DecodedStream } from './decoded-stream.ts'
-import type { FormChange, NativeRequest } from './form-change.ts'
+import { guardResponse } from './guard-response.ts'
 import { JsonAnswer } from './json-answer.ts'
-import { OtherForm } from './other-form.ts'
+import type { NativeRequest, ResponsePlan } from './response-plan.ts'
 import { sampled } from './sampled.ts'
 import { StreamAnswer, type StreamAnswerOptions } from './stream-answer.ts'
-import { brokenStream, cutAnswer, noteError, type StreamError, unusableAnswer } from './stream-error.ts'
-import type { StreamFormat } from './stream-format.ts'
 
 /** What the filter of a response needs besides the exchange. */
 export interface ReadingTools {
@@ -68,7 +65,7 @@ export function observeResponse(plan: ResponsePlan, exchange: Exchange, tools: R
   return decoded(guarded, { exchange, tools, coding, isStream, maxBytes: plan.maxBytes, refusal })
 }
 
-/** Of errors, patterns check the texts. 304 has the headers of a body, and none. */
+/** Patterns check errors, too. A 304 has headers of a body, but no body. */
 function isGuarded(response: Head, guards: readonly Guard[]): boolean {
   if (isSuccess(response)) return guards.length > 0
   return response.status !== 304 && guards.some(isErrorGuard)
@@ -83,11 +80,9 @@ function readResponse(plan: ResponsePlan, exchange: Exchange, tools: ReadingTool
   const { claim } = tools
   const { kept, maxBytes, account, native } = plan
   kept?.areValidFor(claim)
-  const forms = native && FORMS[native.type]
-  if (forms !== undefined && isOtherForm(native!, response)) {
-    return observeOtherForm(plan, exchange, facts, native!, forms, tools)
-  }
-  const { translation } = plan
+  const isOther = native !== undefined && isOtherForm(native, response)
+  const translation = isOther ? otherForm(native, facts) : plan.translation
+  if (isOther && translation === undefined) return new RefusedAnswer(native, OTHER_FORM)
   if (translation !== undefined) {
     const coding = codingOf(response)
     const isStream = isAnyStream(response)
@@ -106,8 +101,8 @@ function readResponse(plan: ResponsePlan, exchange: Exchange, tools: ReadingTool
 }
 
 /**
- * The filter for an error response of a provider that speaks the dialect of the client. What stands before the provider may answer in another
- * one, or in HTML.
+ * The filter for an error response of a provider that speaks the dialect of the client. A server in front of the provider may respond in
+ * another dialect, or in HTML.
  */
 export function observeError(
   type: ClientFormat,
@@ -132,54 +127,13 @@ export function observeError(
 
 const JSON_TYPE = /^application\/json[ \t]*(?:;|$)/i
 
-/** Whether an answer has a form that the client did not ask for. Other types are no answers. */
-function isOtherForm({ streamed }: NativeRequest, response: Head): boolean {
-  return response.status === 200 && (streamed ? isJson(response) : isEventStream(response))
+/** Whether a chat was answered with a stream instead of a whole answer, or the reverse. Other content types count as neither. */
+function isOtherForm({ type, streamed }: NativeRequest, response: Head): boolean {
+  if (response.status !== 200 || !isChatType(type)) return false
+  return streamed ? isJson(response) : isEventStream(response)
 }
 
-const FORMS: Partial<Record<ClientFormat, FormChange>> = {
-  Completions: completionsForms,
-  Messages: messagesForms,
-  Responses: responsesForms,
-}
-
-/** The filter for an answer in the form that the client did not ask for. */
-function observeOtherForm(
-  plan: ResponsePlan,
-  exchange: Exchange,
-  facts: LlmFacts,
-  { type, streamed, body }: NativeRequest,
-  forms: FormChange,
-  tools: ReadingTools,
-): AnswerFilter {
-  const { claim } = tools
-  const { account, maxBytes } = plan
-  const response = exchange.response!
-  const [coding, isStream] = [codingOf(response), isAnyStream(response)]
-  forgetBytes(response)
-  response.set('content-type', streamed ? 'text/event-stream' : 'application/json')
-  const includesUsage = type === 'Completions' && asksForUsage(body)
-  const hidesUsage = type === 'Completions' && !includesUsage
-  const form = new OtherForm({
-    ...{ type, forms, streamed, includesUsage, claim, maxBytes },
-    inner: observePlain({ ...plan, hidesUsage }, exchange, facts, claim, true)!,
-    secret: () => sentSecret(exchange),
-    whenOver: (stop) => exchange.context.whenOver(stop),
-    facts,
-  })
-  const filter = account === undefined ? form : sampled(form, account, claim)
-  if (coding === undefined) return filter
-  const refusal = refuseAnswer({ type }, 502, UNREADABLE_CODING)
-  return decoded(filter, { exchange, tools, coding, isStream, maxBytes, refusal })
-}
-
-/** @param body of the client */
-function asksForUsage(body: Uint8Array): boolean {
-  const members = scanMembers(body)
-  const index = 'fault' in members ? -1 : findMember(members, 'stream_options')
-  const options = index < 0 ? undefined : parseDocument(valueAt(members as Members, index))
-  return options instanceof JsonValue && options.get('include_usage')?.isTrue === true
-}
+const OTHER_FORM = 'the provider sent a stream instead of a whole answer, or the reverse'
 
 function isJson(response: Head): boolean {
   return JSON_TYPE.test(response.joined('content-type') ?? '')
@@ -224,16 +178,16 @@ function observePlain(
 ): AnswerFilter | undefined {
   const { response, startMonotonicMs } = exchange
   if (isEventStream(response!)) {
-    const build = STREAMS[plan.wire]
-    if (build === undefined) return undefined
+    const stream = streamOf(plan.wire)
+    if (stream === undefined) return undefined
     const { hidesUsage, kept } = plan
     const secret = marksBreak ? () => sentSecret(exchange) : undefined
-    return observeStream(build(), { facts, hidesUsage, kept, claim, startMonotonicMs, secret }, marksBreak)
+    return observeStream(stream, { facts, hidesUsage, kept, claim, startMonotonicMs, secret }, marksBreak)
   }
   return observeJson(plan, facts, claim)
 }
 
-/** It has no first content: while another attempt may replace it, it is held to its end, and is not the answer if it is no JSON object. */
+/** A whole answer has no first content: while another attempt may replace it, it is held to its end. It fails if it is no JSON object. */
 function observeJson(plan: ResponsePlan, facts: LlmFacts, claim: BodyClaim): AnswerFilter | undefined {
   const reader = answerReader(plan, facts, claim, (error) => {
     filter.failure = noteError(error, facts)
@@ -272,7 +226,7 @@ function observeFrames(
 
 type MutableFilter = { -readonly [K in keyof AnswerFilter]: AnswerFilter[K] }
 
-/** The client gets the very bytes: no event is removed from such a stream, and none is added. */
+/** Forwards the bytes unchanged: no event of the stream is removed or added. */
 function observeCompressed(
   plan: ResponsePlan,
   exchange: Exchange,
@@ -312,3 +266,20 @@ function observeStream(
   }
   return filter
 }
+
+/**
+ * The translation of a stream into the whole answer that the client asked for, or the reverse, within one dialect. Members that the neutral form does
+ * not have are lost, and recorded as a loss.
+ * @returns undefined: the gateway does not read answers of this dialect, or the neutral form does not hold the choices that were asked for
+ */
+function otherForm({ type, streamed, body }: NativeRequest, facts: LlmFacts): ChatTranslation | undefined {
+  const found = findTranslation(type, FORMATS[type].dialect)
+  const request = parseDocument(body)
+  if (found?.kind !== 'chat' || !(request instanceof JsonValue) || (request.get('n')?.count ?? 1) > 1) return undefined
+  const { client: to, provider: from, dialect: provider } = found
+  facts.translation = { from: provider, to: provider, dropped: [LOST] }
+  const model = facts.requestModel
+  return { kind: 'chat', type, from, provider, to, streamed, request, model, names: new TargetNames([]) }
+}
+
+const LOST = 'unknown members of the answer (it came in the form that was not asked for)'

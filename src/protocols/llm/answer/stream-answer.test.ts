@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { BodyClaim, BodyMemory } from '#net/body/body-memory.ts'
 import { sampleOf } from '#test/support/sample-size.ts'
 import { VirtualTime } from '#test/support/virtual-time.ts'
-import type { RouteType } from '../policy-schema.ts'
+import type { RouteType } from '../settings/policy-schema.ts'
 import { pass } from '../testing.ts'
 
 const data = (event: object | string) => `data: ${typeof event === 'string' ? event : JSON.stringify(event)}\n\n`

@@ -1,5 +1,4 @@
 import { clock } from '#base/clock.ts'
-import { parseExactJson } from '#base/exact-json.ts'
 import type { LlmFacts } from '#exchange/llm-facts.ts'
 import type { SentSecret } from '#exchange/sent-secret.ts'
 import { asBuffer } from '#net/body/as-buffer.ts'
@@ -7,13 +6,13 @@ import type { BodyClaim } from '#net/body/body-memory.ts'
 import { ForwardingSink } from '#net/body/forwarding-sink.ts'
 import type { Head } from '#net/http/head.ts'
 import type { Abort, BodySink } from '#net/stream.ts'
-import { decodeText } from '../json/native.ts'
+import type { KeptAnswer } from '../facts/kept-answer.ts'
+import { errorOf, isErrorEvent, type StreamError, UNKNOWN_ERROR } from '../facts/stream-error.ts'
+import type { StreamFormat } from '../facts/stream-format.ts'
+import { parseValue } from '../json/read-value.ts'
 import { LongEvent } from '../sse/long-event.ts'
 import { HAS_ERROR, HAS_FINISH, HAS_USAGE, SseBlock } from '../sse/sse-block.ts'
 import { type SseBlockReceiver, SseSplitter } from '../sse/sse-splitter.ts'
-import type { KeptAnswer } from './kept-answer.ts'
-import { errorOf, isErrorEvent, type StreamError, UNKNOWN_ERROR } from './stream-error.ts'
-import type { StreamFormat } from './stream-format.ts'
 
 export interface StreamAnswerOptions {
   readonly format: StreamFormat
@@ -146,7 +145,7 @@ export class StreamAnswer extends ForwardingSink implements SseBlockReceiver {
     this.sink.bytes(frame, 0, frame.length)
   }
 
-  /** After a part of an event, no event that is added would be understood. */
+  /** The client has part of an event, and would not understand an error event after it. */
   #cutOff(why: Abort | 'incomplete'): void {
     this.#options.onBreak(why)
     this.sink.abort(why === 'incomplete' ? 'protocol-error' : why)
@@ -170,7 +169,7 @@ export class StreamAnswer extends ForwardingSink implements SseBlockReceiver {
     const keeps = kept !== undefined && !kept.isFull
     const isRead = !this.#hasOutput || format.readsAll || keeps || isError
     if (!isRead && (found & (HAS_USAGE | HAS_ERROR | HAS_FINISH)) === 0) return true
-    return this.#readEvent(parseData(block.data), isError)
+    return this.#readEvent(parseValue(block.data), isError)
   }
 
   #readEvent(event: unknown, isError: boolean): boolean {
@@ -188,7 +187,7 @@ export class StreamAnswer extends ForwardingSink implements SseBlockReceiver {
     return !hidesUsage || format.isUsageOnly?.(event) !== true
   }
 
-  /** @returns undefined: an error event does not have it */
+  /** @returns undefined if the error event does not contain the secret */
   #withoutSecret(event: Buffer): Buffer | undefined {
     const clean = this.#options.secret?.()?.hideInBytes(event)
     return clean === undefined || clean === event ? undefined : asBuffer(clean)
@@ -198,14 +197,5 @@ export class StreamAnswer extends ForwardingSink implements SseBlockReceiver {
     this.#isEnded = true
     this.#hasFailed = true
     this.#options.onError(error)
-  }
-}
-
-/** The JSON of an event; undefined if it is invalid. */
-function parseData(data: Uint8Array): unknown {
-  try {
-    return parseExactJson(decodeText(data, 0, data.length))
-  } catch {
-    return undefined
   }
 }

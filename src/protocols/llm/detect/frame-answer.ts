@@ -1,5 +1,4 @@
 import { clock } from '#base/clock.ts'
-import { parseExactJson } from '#base/exact-json.ts'
 import type { LlmFacts } from '#exchange/llm-facts.ts'
 import { asBuffer } from '#net/body/as-buffer.ts'
 import type { BodyClaim } from '#net/body/body-memory.ts'
@@ -8,10 +7,9 @@ import type { EventFrame } from '#net/event-stream/event-frame.ts'
 import { EventReader } from '#net/event-stream/event-reader.ts'
 import type { Head } from '#net/http/head.ts'
 import type { BodySink } from '#net/stream.ts'
-import type { KeptAnswer } from '../answer/kept-answer.ts'
-import { classifyError, type StreamError } from '../answer/stream-error.ts'
-import { decodeText } from '../json/native.ts'
-import { countAt, objectAt, textAt } from '../json/read-value.ts'
+import type { KeptAnswer } from '../facts/kept-answer.ts'
+import { classifyError, type StreamError } from '../facts/stream-error.ts'
+import { countAt, objectAt, parseValue, textAt } from '../json/read-value.ts'
 import { DetectStream } from './stream.ts'
 
 export interface FrameAnswerOptions {
@@ -54,10 +52,10 @@ export class FrameAnswer extends ForwardingSink {
   #read(frame: EventFrame): void {
     const exception = frame.text(':exception-type') ?? frame.text(':error-code')
     if (exception !== undefined) this.#options.onError(classifyError({ type: exception }))
-    const outer = parse(frame.payload)
+    const outer = parseValue(frame.payload)
     const inner = textAt(outer, 'bytes')
     const json = inner === undefined ? frame.payload : decodeBase64(inner)
-    const event = inner === undefined ? outer : parse(json)
+    const event = inner === undefined ? outer : parseValue(json)
     if (event === undefined) return
     const { facts, kept, seen, startMonotonicMs } = this.#options
     if (seen !== undefined) seen.bytes(asBuffer(json), 0, json.length)
@@ -80,14 +78,6 @@ function readInvocation(event: unknown, facts: LlmFacts): void {
   facts.inputTokens = facts.providerInputTokens = input
   facts.outputTokens = output
   facts.totalTokens = facts.providerTotalTokens = input + output
-}
-
-function parse(json: Uint8Array): unknown {
-  try {
-    return parseExactJson(decodeText(json, 0, json.length))
-  } catch {
-    return undefined
-  }
 }
 
 /** Empty if it is malformed. */

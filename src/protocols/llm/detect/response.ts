@@ -1,10 +1,14 @@
 import type { LlmFacts } from '#exchange/llm-facts.ts'
-import { noteFinish } from '../answer/finish-reasons.ts'
-import { hourlyCacheWrites, totalOf } from '../answer/usage-details.ts'
-import { readCompletionsUsage } from '../completions/response.ts'
+import { keepChoices } from '../dialects/completions/keep-answer.ts'
+import { readCompletionsUsage } from '../dialects/completions/response.ts'
+import { keepBlocks } from '../dialects/messages/keep-answer.ts'
+import { MessagesUsage } from '../dialects/messages/response.ts'
+import { keepItems } from '../dialects/responses/keep-answer.ts'
+import { noteIncomplete, noteStatus, readResponsesUsage } from '../dialects/responses/response.ts'
+import { answerFormat } from '../facts/answer-format.ts'
+import { noteFinish, noteFinishes } from '../facts/finish-reasons.ts'
+import { hourlyCacheWrites, noteCounts, totalOf } from '../facts/usage-details.ts'
 import { countAt, elementsOf, memberOf, objectAt, textAt } from '../json/read-value.ts'
-import { MessagesUsage } from '../messages/response.ts'
-import { noteIncomplete, noteStatus, readResponsesUsage } from '../responses/response.ts'
 
 /** Members that have facts in responses of any format. */
 export const DETECT_MEMBERS = [
@@ -23,8 +27,15 @@ export const DETECT_MEMBERS = [
 /** Members that say why the model stopped. */
 const REASONS = ['stop_reason', 'stopReason', 'choices[].finish_reason', 'candidates[].finishReason']
 
-/** All members of a whole response that `readMember` reads, by path. */
-export const DETECT_PATHS = [...DETECT_MEMBERS, ...REASONS, 'object', 'status', 'incomplete_details.reason']
+/** A whole answer of unknown format. */
+export const DETECTED_ANSWER = answerFormat(
+  [...DETECT_MEMBERS, ...REASONS, 'object', 'status', 'incomplete_details.reason'],
+  { choices: { keep: keepChoices, note: noteFinishes }, content: { keep: keepBlocks }, output: { keep: keepItems } },
+  () => {
+    const detect = new DetectReader()
+    return (path, value, facts) => detect.readMember(path, value, facts)
+  },
+)
 
 /** Finds facts in a response of unknown format: checks every known member (decision B06). */
 export class DetectReader {
@@ -32,7 +43,7 @@ export class DetectReader {
   /** In other APIs, `status` is something else. */
   #isResponse = false
 
-  /** Reads a member of a whole response. @param path in `DETECT_PATHS` */
+  /** Reads a member of a whole response. @param path of `DETECTED_ANSWER` */
   readMember(path: string, value: unknown, facts: LlmFacts): void {
     if (REASONS.includes(path)) return noteFinish(value, facts)
     if (path === 'object') this.#isResponse = value === 'response'
@@ -59,7 +70,7 @@ export class DetectReader {
   read(event: unknown, facts: LlmFacts): void {
     this.#readHolders(event, facts)
     noteFinish(memberOf(memberOf(event, 'delta'), 'stop_reason') ?? memberOf(event, 'stopReason'), facts)
-    for (const choice of elementsOf(memberOf(event, 'choices'))) noteFinish(memberOf(choice, 'finish_reason'), facts)
+    noteFinishes(memberOf(event, 'choices'), facts)
     for (const each of elementsOf(memberOf(event, 'candidates'))) noteFinish(memberOf(each, 'finishReason'), facts)
     if (textAt(event, 'type')?.startsWith('response.') !== true) return
     const response = memberOf(event, 'response')
@@ -83,14 +94,8 @@ function readGenerateUsage(usage: unknown, facts: LlmFacts): void {
   const thoughts = countAt(usage, 'thoughtsTokenCount')
   // A count of zero is absent.
   const written = memberOf(usage, 'candidatesTokenCount') === undefined ? 0 : countAt(usage, 'candidatesTokenCount')
-  const input = countAt(usage, 'promptTokenCount')
   const output = written === undefined ? undefined : written + (thoughts ?? 0)
-  const total = countAt(usage, 'totalTokenCount')
-  facts.inputTokens = input ?? facts.inputTokens
-  facts.providerInputTokens = facts.inputTokens
-  facts.outputTokens = output ?? facts.outputTokens
-  facts.providerTotalTokens = total ?? totalOf(undefined, input, output) ?? facts.providerTotalTokens
-  facts.totalTokens = totalOf(facts.providerTotalTokens, facts.inputTokens, facts.outputTokens)
+  noteCounts(facts, { input: countAt(usage, 'promptTokenCount'), output, total: countAt(usage, 'totalTokenCount') })
   facts.cachedInputTokens = countAt(usage, 'cachedContentTokenCount') ?? facts.cachedInputTokens
   facts.reasoningTokens = thoughts ?? facts.reasoningTokens
 }

@@ -1,12 +1,12 @@
-import type { KeptAnswer } from '../answer/kept-answer.ts'
-import type { StreamFormat } from '../answer/stream-format.ts'
-import { CallsOfChoices } from '../completions/call-numbers.ts'
-import { keepChoices } from '../completions/keep-answer.ts'
-import { hasOutput } from '../completions/stream.ts'
+import { keepChoices } from '../dialects/completions/keep-answer.ts'
+import { hasOutput } from '../dialects/completions/stream.ts'
+import { keepBlockEvent } from '../dialects/messages/keep-answer.ts'
+import { keepItemEvent } from '../dialects/responses/keep-answer.ts'
+import type { KeptAnswer } from '../facts/kept-answer.ts'
+import type { StreamFormat } from '../facts/stream-format.ts'
 import { wantedMembers } from '../json/member-reader.ts'
 import { memberOf, textAt } from '../json/read-value.ts'
-import { keepBlockEvent } from '../messages/keep-answer.ts'
-import { keepItemEvent } from '../responses/keep-answer.ts'
+import { CallsOfChoices } from '../texts/call-numbers.ts'
 import { DETECT_MEMBERS, DetectReader } from './response.ts'
 
 /** Members of a stream's objects that can be large are read in part. */
@@ -45,6 +45,10 @@ export class DetectStream extends DetectReader implements StreamFormat {
   }
 
   formatBreak(): string {
+    return ''
+  }
+
+  formatRefusal(): string {
     return ''
   }
 }

@@ -4,23 +4,23 @@ import { sha256 } from '#base/sha256.ts'
 import type { Exchange } from '#exchange/exchange.ts'
 import { ExchangeSlot } from '#exchange/exchange-slot.ts'
 import { encode } from '../json/splice.ts'
-import type { ServiceGuard } from './guard.ts'
+import type { Guard, ServiceGuard } from './guard.ts'
 import type { GuardQuestion, GuardService, ServiceVerdict } from './services/service.ts'
 import { traceQuestion } from './trace-guards.ts'
 
-/** How long a request may wait for services in all, in milliseconds; and how long a part of a stream may. */
+/** Total time that a request may wait for services, and time limit for one window of a stream, in milliseconds. */
 const BUDGET_MS = 30_000
 
 export interface AskedVerdict {
   readonly verdict: ServiceVerdict
   readonly isReused: boolean
-  /** From the question to the verdict: the verdict may wait for others before it counts. */
+  /** From the question to the verdict, without the time that the verdict then waits for those of other guards. */
   readonly durationMs: number
 }
 
 /**
  * Asks the service of a guard about the texts of a body, at most once for each request (decision B51). Never rejects.
- * @param needless ends the question
+ * @param needless aborted when the verdict is no longer needed
  */
 export async function askAboutBody(
   { service }: ServiceGuard,
@@ -46,8 +46,8 @@ export async function askAboutBody(
 }
 
 /**
- * The same for a part of a stream: no other attempt has the same text, and a stream may be long.
- * @param signal ends the question
+ * Asks about a window of a stream. The verdict is not kept: no other attempt has the same text, and a stream may be long.
+ * @param signal aborts the question
  */
 export async function askAboutWindow(
   { service }: ServiceGuard,
@@ -60,11 +60,11 @@ export async function askAboutWindow(
   return { verdict, isReused: false, durationMs: clock.monotonic() - startMs }
 }
 
-/** Bytes that are digested at a time: a quarter of a millisecond. */
+/** Bytes that are digested in one step, which takes about 0.25 ms. */
 const DIGESTED_BYTES = 32_768
 const DIGEST_BYTES = 32
 
-/** A digest instead of the texts: nothing guarded is kept. It is that of the digests of all parts. Yields between them. */
+/** The key of a question: a digest over the digests of its parts, so that no guarded text is kept. Yields between parts. */
 function* digestOf({ messages }: GuardQuestion): Steps<string> {
   const bytes = encode(JSON.stringify(messages))
   const digests = new Uint8Array(Math.ceil(bytes.length / DIGESTED_BYTES) * DIGEST_BYTES)
@@ -84,7 +84,7 @@ interface Asked {
 
 const SLOT = new ExchangeSlot<Asked | undefined>(undefined)
 
-/** The next questions are those of another message: no verdict is known, and no time is spent. */
+/** Resets verdicts and time budget, because the next questions are about another message. */
 export function forgetVerdicts(exchange: Exchange): void {
   exchange.slots.set(SLOT, undefined)
 }
@@ -97,7 +97,7 @@ function askedOf(exchange: Exchange): Asked {
   return asked
 }
 
-/** The time in which at least one service was asked. */
+/** The time that is left for services. It runs while at least one of them is asked. */
 class Budget {
   #leftMs = BUDGET_MS
   #asked = 0
@@ -112,4 +112,40 @@ class Budget {
   leave(): void {
     if (--this.#asked === 0) this.#leftMs -= clock.monotonic() - this.#sinceMs
   }
+}
+
+/**
+ * The guards that are asked in one round: one service that may mask, or neighbouring services that only judge, because these do not change what the
+ * next one sees. Empty if the first guard is no service.
+ */
+export function askedTogether(guards: readonly Guard[]): readonly ServiceGuard[] {
+  const together: ServiceGuard[] = []
+  for (const guard of guards) {
+    if (guard.kind === 'regex' || (guard.service.masks && together.length > 0)) break
+    together.push(guard)
+    if (guard.service.masks) break
+  }
+  return together
+}
+
+/**
+ * Asks guards about the same texts at the same time.
+ * @param ask never rejects; `needless` is aborted when the verdict is no longer needed
+ * @returns the verdicts in the order of the guards, up to the first that lets nothing pass
+ */
+export async function askTogether(
+  guards: readonly ServiceGuard[],
+  ask: (guard: ServiceGuard, needless: AbortSignal | undefined) => Promise<AskedVerdict>,
+): Promise<readonly AskedVerdict[]> {
+  const needless = guards.length > 1 ? new AbortController() : undefined
+  const verdicts: AskedVerdict[] = []
+  for (const pending of guards.map((guard) => ask(guard, needless?.signal))) {
+    const answer = await pending
+    verdicts.push(answer)
+    const { kind } = answer.verdict
+    if (kind !== 'reject' && kind !== 'failed') continue
+    needless?.abort()
+    break
+  }
+  return verdicts
 }

@@ -3,8 +3,8 @@ import { Head } from '#net/http/head.ts'
 import type { CallFault } from '#policies/policy.ts'
 import { sourceOf, specFrom, TestContext } from '#policies/shared/testing.ts'
 import { compile, refused } from '#test/support/prepare-llm.ts'
+import { promptGuard } from '../settings/guard-schema.ts'
 import { compileGuards } from './compile-guards.ts'
-import { promptGuard } from './guard-schema.ts'
 import { around, fakeCall, question } from './services/testing.ts'
 
 const one = (spec: object) => ({

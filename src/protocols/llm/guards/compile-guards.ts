@@ -4,9 +4,6 @@ import { nameWithProduct } from '#base/products.ts'
 import type { DecidedBy } from '#exchange/decided-by.ts'
 import { guardName } from '#exchange/guard-name.ts'
 import type { CompileContext, PolicySource } from '#policies/policy.ts'
-import type { BackendAiSpec } from '../policy-schema.ts'
-import type { Guard, PromptGuards } from './guard.ts'
-import { buildRefusal } from './guard-refusals.ts'
 import type {
   GuardrailsServiceOneSpec,
   GuardrailsServiceTwoSpec,
@@ -14,7 +11,10 @@ import type {
   PromptGuardResponseSpec,
   RegexGuardSpec,
   WebhookSpec,
-} from './guard-schema.ts'
+} from '../settings/guard-schema.ts'
+import type { BackendAiSpec } from '../settings/policy-schema.ts'
+import type { Guard, PromptGuards } from './guard.ts'
+import { buildRefusal } from './guard-refusals.ts'
 import { compileRules } from './rules/compile-rules.ts'
 import { withCircuit } from './services/circuit.ts'
 import { reportGuardrailName } from './services/guardrail-name.ts'
@@ -68,7 +68,7 @@ class GuardCompiler {
   readonly #source: Source
   readonly #context: CompileContext
   closed: PromptGuards['closed'] = false
-  /** The guard that is compiled, for operators. */
+  /** The path of the guard that is being compiled, for messages. */
   #guard = ''
 
   constructor(source: Source, context: CompileContext) {
@@ -155,7 +155,7 @@ class GuardCompiler {
     }
     const forwarded = forwardHeaderMatches.map(({ type, name, value }): ForwardedHeader => {
       if (type === 'Exact') return { name: name.toLowerCase(), matches: (found) => found === value }
-      // The schema refuses what does not compile.
+      // The schema refuses patterns that do not compile.
       const pattern = compilePattern(value)!
       return { name: name.toLowerCase(), matches: (found) => pattern.matches(found) }
     })

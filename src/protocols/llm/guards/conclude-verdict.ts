@@ -11,7 +11,7 @@ export interface JudgedTexts {
   readonly length: number
   /** When the service was asked (`RunContext.monotonic`). */
   readonly startMs: number
-  /** Whether the masks of the verdict are in the texts now. False: they touch a text that cannot change. */
+  /** Whether the masks of the verdict were written into the texts. False: they touch a text that cannot change. */
   readonly isMasked: boolean
 }
 

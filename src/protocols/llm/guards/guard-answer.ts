@@ -8,11 +8,11 @@ import { HeldBytes } from '#net/body/held-bytes.ts'
 import type { Head } from '#net/http/head.ts'
 import type { BodySink } from '#net/stream.ts'
 import type { AnswerFailure, AnswerFilter } from '../../backend-protocol.ts'
-import { formatRefusal } from '../request/refuse.ts'
+import type { ChatType } from '../dialects/index.ts'
+import { formatRefusal } from '../dialects/refuse.ts'
 import { forgetBytes } from '../translation/translate-head.ts'
 import type { Guard } from './guard.ts'
 import { guardBody, type ReadBody } from './guard-body.ts'
-import type { GuardedFormat } from './guarded-format.ts'
 import { GuardedRefusal } from './guarded-refusal.ts'
 import { readAnswerBody, readErrorBody } from './read-answer-body.ts'
 
@@ -20,8 +20,8 @@ const NO_BYTES = new Uint8Array(0)
 
 export interface GuardedAnswerOptions {
   readonly guards: readonly Guard[]
-  readonly format: GuardedFormat
-  /** The status says so. */
+  readonly format: ChatType
+  /** The response has an error status. */
   readonly isError: boolean
   readonly exchange: Exchange
   readonly claim: BodyClaim

@@ -4,7 +4,7 @@ import { runAtOnce, type Steps } from '#base/in-slices.ts'
 import { type Refusal, reject } from '#exchange/outcome.ts'
 import { Head } from '#net/http/head.ts'
 import { exchangeWith } from '#policies/shared/testing.ts'
-import { REQUEST_TEXTS } from '../texts/dialect-texts.ts'
+import { FORMATS } from '../dialects/index.ts'
 import { documentOf } from '../texts/testing.ts'
 import type { Guard, RegexGuard, ServiceGuard } from './guard.ts'
 import { guardBody, type ReadBody } from './guard-body.ts'
@@ -30,7 +30,9 @@ function* readLate(content: string): Steps<ReadBody | Refusal> {
   while (!isLater) yield
   if (content === '') return REFUSAL
   const bytes = Buffer.from(JSON.stringify({ messages: [{ role: 'user', content }] }))
-  const texts = runAtOnce(GuardedTexts.read(bytes, runAtOnce(REQUEST_TEXTS.Completions(documentOf(bytes.toString())))))
+  const texts = runAtOnce(
+    GuardedTexts.read(bytes, runAtOnce(FORMATS.Completions.readRequestTexts(documentOf(bytes.toString())))),
+  )
   if (!(texts instanceof GuardedTexts)) throw new Error(texts.unreadable)
   return { texts, write: () => texts.apply() }
 }

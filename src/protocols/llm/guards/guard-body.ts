@@ -22,7 +22,7 @@ export interface BodyGuarding {
   readonly read: Steps<ReadBody | Refusal>
 }
 
-/** Patterns have let the texts pass, and a service has to be asked. */
+/** The texts have passed the patterns before a service, which must be asked next. */
 interface Begun {
   readonly body: ReadBody
   /** The index of the service. */
@@ -30,8 +30,8 @@ interface Begun {
 }
 
 /**
- * Runs guards on a whole body. A large one is worked off in slices, between other requests; all of it is one work, so that what it needs in memory
- * is there for few bodies at a time.
+ * Runs guards on a whole body. A large body is checked in slices, between other requests. All slices are one job, so that only few bodies need memory
+ * for their checks at a time.
  * @returns the body to send, the given bytes if no text changed, or a refusal
  */
 export function guardBody(guarding: BodyGuarding): Uint8Array | Refusal | Promise<Uint8Array | Refusal> {

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { refused, type Setup, sent } from '#test/support/prepare-llm.ts'
-import type { RouteType } from '../policy-schema.ts'
-import type { RegexGuardSpec } from './guard-schema.ts'
+import type { RegexGuardSpec } from '../settings/guard-schema.ts'
+import type { RouteType } from '../settings/policy-schema.ts'
 
 // Ways around a guard that were tried.
 
@@ -47,134 +47,33 @@ test('escapes in the name of a member hide nothing', () => {
 })
 
 const text = (role: string, content: unknown) => ({ role, content })
-test.each<[what: string, between: object]>([
-  ['nothing', { role: 'assistant', content: null, tool_calls: [] }],
-  ['an empty text', text('tool', '')],
-  ['white space', text('tool', ' \n')],
-  ['no part', text('assistant', [])],
-  [
-    'empty parts',
-    text('assistant', [
-      { type: 'text', text: '' },
-      { type: 'text', text: '\t' },
-    ]),
-  ],
-  ['a call', { role: 'assistant', content: '', tool_calls: [{ function: { name: 'f', arguments: '{"a":"b"}' } }] }],
-])('a message with %s does not separate the messages around it', (_, between) => {
-  const body = (one: string, other: string) =>
-    JSON.stringify({ model: 'm', messages: [text('user', one), between, text('user', other)] })
-  expect(sent(body('forb', 'idden'), guarded({ matches: ['forbidden'] })).text).toBe(body('<masked>', '<masked>'))
-})
-
-test('a message with text separates those around it', () => {
-  const body = JSON.stringify({
-    model: 'm',
-    messages: ['forb', 'x', 'idden'].map((one, at) => text(at === 1 ? 'tool' : 'user', one)),
-  })
+test('messages are checked alone', () => {
+  const body = JSON.stringify({ model: 'm', messages: ['forb', 'idden'].map((one) => text('user', one)) })
   expect(sent(body, guarded({ matches: ['forbidden'] })).text).toBe(body)
 })
 
 const user = (...content: unknown[]) => text('user', content)
-const said = (...content: unknown[]) => text('assistant', content)
 const block = (given: string) => ({ type: 'text', text: given })
 const file = (given: string) => ({
   type: 'file',
   file: { filename: 'a.txt', file_data: `data:text/plain;base64,${Buffer.from(given).toString('base64')}` },
 })
 
-test.each<[what: string, type: RouteType, body: object]>([
-  [
-    'texts of the system, around a user',
-    'Completions',
-    { messages: [text('system', 'forb'), text('user', 'x'), text('developer', 'idden')] },
-  ],
-  [
-    'texts of the system, one of them at the top',
-    'Messages',
-    { system: 'forb', messages: [user(block('x')), text('system', 'idden')] },
-  ],
-  [
-    'instructions and a message',
-    'Responses',
-    { instructions: 'forb', input: [text('user', 'x'), text('system', 'idden')] },
-  ],
-  [
-    'messages around a thought',
-    'Completions',
-    { messages: [text('user', 'forb'), { ...text('assistant', ''), reasoning_content: 'x' }, text('user', 'idden')] },
-  ],
-  [
-    'answers, one of them with a thought',
-    'Completions',
-    {
-      messages: [
-        text('user', 'x'),
-        text('assistant', 'forb'),
-        { ...text('assistant', 'idden'), reasoning_content: 'x' },
-        text('user', 'x'),
-      ],
-    },
-  ],
-  [
-    'items around a thought',
-    'Responses',
-    {
-      input: [
-        text('user', 'forb'),
-        { type: 'reasoning', summary: [{ type: 'summary_text', text: 'x' }] },
-        text('user', 'idden'),
-      ],
-    },
-  ],
-  [
-    'items around a search',
-    'Responses',
-    { input: [text('user', 'forb'), { type: 'mcp_call', output: 'x', arguments: '' }, text('user', 'idden')] },
-  ],
-  [
-    'messages around a result that a tool of the provider left',
-    'Messages',
-    {
-      messages: [
-        user(block('forb')),
-        said({ type: 'web_search_tool_result', tool_use_id: 't', content: [{ type: 'web_search_result', text: 'x' }] }),
-        user(block('idden')),
-      ],
-    },
-  ],
-  [
-    'texts around a result',
-    'Messages',
-    {
-      messages: [
-        user(block('x')),
-        said({ type: 'tool_use', id: 't', name: 'f', input: {} }),
-        user(block('forb'), { type: 'tool_result', tool_use_id: 't', content: 'x' }),
-        user(block('idden')),
-      ],
-    },
-  ],
-  ['two files', 'Completions', { messages: [user(file('forb'), file('idden'))] }],
-])('a translation leaves no way to split a text: %s', (_, type, members) => {
-  const body = JSON.stringify({ model: 'm', max_tokens: 9, ...members })
-  const regex = { action: 'Reject' as const, matches: ['forbidden'] }
-  for (const provider of [{ providerOne: {} }, { providerFour: {} }, { providerSeven: { region: 'us-east-1' } }]) {
-    expect(refused(body, { ...guarded(regex, type), provider }).code).toBe('prompt-guard-rejected')
-  }
-})
-
-test('names of members in another case are no way to split a text', () => {
-  const body = (one: string, other: string) =>
-    JSON.stringify({
-      model: 'm',
-      messages: [
-        { role: 'user', Content: one },
-        { role: 'user', 'content\u017f': 'x', CONTENT: other },
-      ],
-    })
-  expect(sent(body('forb', 'idden'), guarded({ matches: ['forbidden'] })).text).toBe(body('<masked>', '<masked>'))
-  expect(sent(body('x', 'a@b.example'), guarded({ matches: ['a@'] })).text).toBe(body('x', '<masked>b.example'))
-})
+test.each([{ providerOne: {} }, { providerFour: {} }, { providerSeven: { region: 'us-east-1' } }])(
+  'the parts of a message are also read as one: %j',
+  (provider) => {
+    for (const parts of [
+      [block('forb'), block('idden')],
+      [file('forb'), file('idden')],
+    ]) {
+      const body = JSON.stringify({ model: 'm', max_tokens: 9, messages: [user(...parts)] })
+      for (const action of ['Reject', 'Mask'] as const) {
+        const setup = { ...guarded({ action, matches: ['forbidden'] }), provider }
+        expect(refused(body, setup).code).toBe('prompt-guard-rejected')
+      }
+    }
+  },
+)
 
 test.each<[what: string, type: RouteType, message: object, masked: string | undefined]>([
   ['an id in another case', 'Completions', { ...text('user', 'x'), Tool_Call_ID: 'bad' }, '"Tool_Call_ID":"<masked>"'],

@@ -4,10 +4,10 @@ import { Head } from '#net/http/head.ts'
 import { exchangeWith, specFrom } from '#policies/shared/testing.ts'
 import { compile, refused, type Setup, sent } from '#test/support/prepare-llm.ts'
 import { verifies } from '#test/support/verifies.ts'
-import type { RouteType } from '../policy-schema.ts'
+import { type PromptGuardRequestSpec, promptGuard, type RegexGuardSpec } from '../settings/guard-schema.ts'
+import type { RouteType } from '../settings/policy-schema.ts'
 import type { PromptGuards } from './guard.ts'
 import { guardRequest } from './guard-request.ts'
-import { type PromptGuardRequestSpec, promptGuard, type RegexGuardSpec } from './guard-schema.ts'
 import { loadPhoneNumbers } from './rules/phone-numbers.ts'
 import type { ServiceVerdict } from './services/service.ts'
 
@@ -274,11 +274,14 @@ test('arguments of tool calls are checked for rejection', () => {
   expect(sent(call('{"q":["open"]}'), setup).kind).toBe('send')
 })
 
-test('a match across adjacent parts masks each share (B44)', () => {
+test('a match across the parts of a message rejects (B44)', () => {
   const body = (...texts: string[]) =>
     JSON.stringify({ model: 'm', messages: [{ role: 'user', content: texts.map((text) => ({ type: 'text', text })) }] })
-  expect(sent(body('my ssn 123-', '45-', '6789 ok'), guarded({ builtins: ['Ssn'] })).text).toBe(
-    body('my ssn <SSN>', '<SSN>', '<SSN> ok'),
+  expect(refused(body('my ssn 123-', '45-', '6789 ok'), guarded({ builtins: ['Ssn'] })).code).toBe(
+    'prompt-guard-rejected',
+  )
+  expect(sent(body('write to ann@example.org', 'now'), guarded({ builtins: ['Email'] })).text).toBe(
+    body('write to <EMAIL_ADDRESS>', 'now'),
   )
   const reject = guarded({ matches: ['forbidden'], action: 'Reject' })
   expect(refused(body('forb', 'idden'), reject).code).toBe('prompt-guard-rejected')

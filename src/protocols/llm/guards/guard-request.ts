@@ -2,11 +2,11 @@ import type { Steps } from '#base/in-slices.ts'
 import type { Exchange } from '#exchange/exchange.ts'
 import type { Refusal } from '#exchange/outcome.ts'
 import type { Trace } from '#exchange/trace.ts'
+import { FORMATS } from '../dialects/index.ts'
+import { refuse, refuseFault } from '../dialects/refuse.ts'
 import { JsonValue, parseInSteps } from '../json/json-document.ts'
-import { refuse, refuseFault } from '../request/refuse.ts'
-import type { ClientFormat } from '../request/route-type.ts'
+import type { ClientFormat } from '../settings/route-type.ts'
 import type { ExemptPlace } from '../texts/body-texts.ts'
-import { REQUEST_TEXTS } from '../texts/dialect-texts.ts'
 import type { PromptGuards } from './guard.ts'
 import { guardBody, type ReadBody } from './guard-body.ts'
 import { GuardedTexts } from './texts/guarded-texts.ts'
@@ -31,7 +31,7 @@ function* readRequest(body: Uint8Array, format: ClientFormat, trace: Trace | und
   if (!(document instanceof JsonValue)) return refuseFault(format, document)
   yield
   const exempt: ExemptPlace[] = []
-  const found = yield* REQUEST_TEXTS[format](document, trace && exempt)
+  const found = yield* FORMATS[format].readRequestTexts(document, trace && exempt)
   if (trace !== undefined) traceTexts(trace, found, exempt)
   const texts = yield* GuardedTexts.read(body, found)
   if ('unreadable' in texts) return refuse(format, 'llm-body-invalid', texts.unreadable)

@@ -1,30 +1,36 @@
 import { runAtOnce } from '#base/in-slices.ts'
 import type { Exchange } from '#exchange/exchange.ts'
 import { type Refusal, reject } from '#exchange/outcome.ts'
+import type { ChatType } from '../dialects/index.ts'
+import { formatRefusal, refuse } from '../dialects/refuse.ts'
 import { decodeText } from '../json/native.ts'
 import { encode } from '../json/splice.ts'
-import { formatRefusal } from '../request/refuse.ts'
-import type { Guard, RegexGuard } from './guard.ts'
-import type { GuardedFormat } from './guarded-format.ts'
+import type { RouteType } from '../settings/policy-schema.ts'
+import type { ClosedGuards, Guard, RegexGuard } from './guard.ts'
 import { readErrorBody } from './read-answer-body.ts'
 import { concludeRules } from './run-guards.ts'
 import { maskTexts } from './texts/mask-texts.ts'
 
-/** Of a larger error, the client gets nothing: it is checked at a stretch. */
+/** The texts of a larger error are not sent to the client, because this check is not divided into slices. */
 const MAX_CHARACTERS = 64 * 1024
 
 export interface GuardedRefusalOptions {
   readonly guards: readonly Guard[]
-  readonly format: GuardedFormat
+  readonly format: ChatType
   readonly exchange: Exchange
 }
 
-/** Services judge what a model wrote; what a provider says about a request, only patterns check. */
+/** A guard of the policy cannot run, so nothing passes. */
+export function refuseClosed(type: RouteType, { decidedBy, detail }: ClosedGuards): Refusal {
+  return { ...refuse(type, 'prompt-guard-failed'), detail, decidedBy }
+}
+
+/** Only patterns check errors of a provider; services judge what a model wrote. */
 export function isErrorGuard(guard: Guard): guard is RegexGuard {
   return guard.kind === 'regex'
 }
 
-/** The refusal of an answer that cannot be translated, which may have the words of the provider. */
+/** Masks the refusal of an answer that cannot be translated, because it may quote the provider. */
 export class GuardedRefusal {
   readonly #options: GuardedRefusalOptions
   #given: Refusal | undefined

@@ -5,9 +5,9 @@ import { encodeEvent } from '#net/event-stream/event-frame.ts'
 import { encodeHeaders } from '#net/event-stream/event-header.ts'
 import { inOneTurn } from '#test/support/in-one-turn.ts'
 import { translated } from '#test/support/translated-exchange.ts'
+import type { ChatType } from '../dialects/index.ts'
 import { type Answer, pass } from '../testing.ts'
 import type { RegexGuard } from './guard.ts'
-import type { GuardedFormat } from './guarded-format.ts'
 import { compileRules } from './rules/compile-rules.ts'
 
 // What log, records, spans and metrics tell of a guarded answer in the words of its provider.
@@ -27,7 +27,7 @@ const GUARD: RegexGuard = {
 
 const JSON_TYPE = 'application/json'
 const sse = (...events: object[]) => events.map((event) => `data: ${JSON.stringify(event)}\n\n`).join('')
-const native = (type: GuardedFormat, streamed: boolean) => ({
+const native = (type: ChatType, streamed: boolean) => ({
   native: { type, streamed, body: Buffer.from('{}') },
 })
 

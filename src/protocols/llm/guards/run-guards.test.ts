@@ -4,8 +4,8 @@ import { runAtOnce } from '#base/in-slices.ts'
 import { type Refusal, reject } from '#exchange/outcome.ts'
 import { exchangeWith } from '#policies/shared/testing.ts'
 import { VirtualTime } from '#test/support/virtual-time.ts'
+import { FORMATS } from '../dialects/index.ts'
 import { JsonValue, parseDocument } from '../json/json-document.ts'
-import { REQUEST_TEXTS } from '../texts/dialect-texts.ts'
 import type { Guard, RegexGuard, ServiceGuard } from './guard.ts'
 import { compileRules } from './rules/compile-rules.ts'
 import { runGuards } from './run-guards.ts'
@@ -29,7 +29,7 @@ function bodyOf(json: object) {
   const bytes = new TextEncoder().encode(JSON.stringify(json))
   const document = parseDocument(bytes)
   if (!(document instanceof JsonValue)) throw new Error('no JSON')
-  const texts = runAtOnce(GuardedTexts.read(bytes, runAtOnce(REQUEST_TEXTS.Completions(document))))
+  const texts = runAtOnce(GuardedTexts.read(bytes, runAtOnce(FORMATS.Completions.readRequestTexts(document))))
   if ('unreadable' in texts) throw new Error(texts.unreadable)
   const exchange = exchangeWith()
   return {
@@ -237,7 +237,9 @@ test.each<[verdict: ServiceVerdict, refusal: object, check: object]>([
 test('a mask of a text that cannot change rejects', async () => {
   const bytes = new TextEncoder().encode(JSON.stringify({ messages: [{ role: 'user', name: 'ann', content: '' }] }))
   const document = parseDocument(bytes) as JsonValue
-  const texts = runAtOnce(GuardedTexts.read(bytes, runAtOnce(REQUEST_TEXTS.Completions(document)))) as GuardedTexts
+  const texts = runAtOnce(
+    GuardedTexts.read(bytes, runAtOnce(FORMATS.Completions.readRequestTexts(document))),
+  ) as GuardedTexts
   const exchange = exchangeWith()
   const guard = services([])('m', { kind: 'mask', contents: ['<N>', '<N>'] }, 1, true)
   const outcome = runGuards([guard], { exchange, texts, head: exchange.request })

@@ -2,15 +2,13 @@ import { runInSlices, type Steps } from '#base/in-slices.ts'
 import type { Exchange } from '#exchange/exchange.ts'
 import type { Refusal } from '#exchange/outcome.ts'
 import type { Head } from '#net/http/head.ts'
-import { askAboutBody } from './ask-service.ts'
-import { askedTogether, askTogether } from './ask-together.ts'
+import { askAboutBody, askedTogether, askTogether } from './ask-service.ts'
 import { concludeVerdict, type JudgedTexts } from './conclude-verdict.ts'
 import type { Guard, RegexGuard } from './guard.ts'
 import { noteCheck } from './guard-log.ts'
-import { namesOf, refuseByRules } from './rule-names.ts'
+import { namesOf, refuseByRules } from './guard-refusals.ts'
 import { ServiceContents } from './service-contents.ts'
 import type { GuardedTexts } from './texts/guarded-texts.ts'
-import { maskBroken } from './texts/mask-broken.ts'
 import { findInTexts, maskTexts, type RuleVerdict } from './texts/mask-texts.ts'
 
 /** A body under guard. */
@@ -46,19 +44,11 @@ export function* runRules(guards: readonly Guard[], guarded: Guarded, from: numb
     if (guard.kind !== 'regex') return at
     const { exchange, texts } = guarded
     const startMs = exchange.context.monotonic()
-    const verdict = yield* check(guard, texts)
+    const verdict = yield* guard.rejects ? findInTexts(guard.rules, texts) : maskTexts(guard.rules, texts)
     const refusal = concludeRules(guard, verdict, exchange, { startMs, length: yield* texts.measure() })
     if (refusal !== undefined) return refusal
   }
   return guards.length
-}
-
-function* check(guard: RegexGuard, texts: GuardedTexts): Steps<RuleVerdict> {
-  const { rejects, rules } = guard
-  if (rejects) return yield* findInTexts(rules, texts)
-  const verdict = yield* maskTexts(rules, texts)
-  if (verdict.kind === 'reject') return verdict
-  return yield* maskBroken(guard, texts, verdict)
 }
 
 /** Records what patterns found. @returns the refusal if the texts must not pass */

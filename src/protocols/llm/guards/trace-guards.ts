@@ -30,7 +30,7 @@ export function traceQuestion(
   step(trace, 'proceed', detail)
 }
 
-/** What a guard found. That a service has let texts pass needs no words: `explain` also assumes it of services that it does not ask. */
+/** What a guard found. A service that lets texts pass is not mentioned: `explain` assumes the same of services that it does not ask. */
 export function traceCheck(trace: Trace, check: GuardCheck): void {
   const { kind, verdict, rule, detail } = check
   if (verdict === 'Allow' && kind !== 'regex') return

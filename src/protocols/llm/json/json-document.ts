@@ -1,8 +1,8 @@
 import { runAtOnce, type Steps } from '#base/in-slices.ts'
+import { skipSpace } from '#base/json-bytes/skip-value.ts'
 import { decodeBeginning } from './json-pieces.ts'
 import { decodeText, findInvalidUtf8 } from './native.ts'
 import { isCount } from './read-value.ts'
-import { skipSpace } from './skip-value.ts'
 import { Tape } from './tape.ts'
 import { type JsonFault, Unreadable } from './unreadable.ts'
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { parseExactJson } from '#base/exact-json.ts'
-import { countAt, objectAt } from './read-value.ts'
+import { countAt, isJson, objectAt } from './read-value.ts'
 
 test.each<[json: string, count: number | undefined]>([
   ['0', 0],
@@ -28,4 +28,9 @@ test('a member that is an object, and others', () => {
   expect(objectAt({ n: object }, 'n')).toBe(object)
   for (const n of ['text', 1, null, undefined, true]) expect(objectAt({ n }, 'n')).toBeUndefined()
   expect(objectAt(null, 'n')).toBeUndefined()
+})
+
+test('JSON is what the runtime reads', () => {
+  for (const text of ['1', 'null', '{"a":1,"a":2}', ' [] ']) expect(isJson(text)).toBe(true)
+  for (const text of ['', '{', '01', "'a'"]) expect(isJson(text)).toBe(false)
 })

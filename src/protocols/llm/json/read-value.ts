@@ -1,4 +1,24 @@
-import { numberIn } from '#base/exact-json.ts'
+import { numberIn, parseExactJson } from '#base/exact-json.ts'
+import { parseJson } from '#base/parse-json.ts'
+import { decodeText } from './native.ts'
+
+/** The value of a JSON text, whose numbers are preserved as they were written; undefined if it is not JSON. */
+export function parseValue(json: Uint8Array): unknown {
+  try {
+    return parseExactJson(decodeText(json))
+  } catch {
+    return undefined
+  }
+}
+
+export function isJson(text: string): boolean {
+  try {
+    parseJson(text)
+    return true
+  } catch {
+    return false
+  }
+}
 
 /** Member `key` of a parsed JSON value; undefined if the value is not an object. */
 export function memberOf(value: unknown, key: string): unknown {

@@ -1,7 +1,7 @@
-import { endOfString } from './end-of-string.ts'
+import { skipSpace, skipValue } from '#base/json-bytes/skip-value.ts'
+import { walkMembers } from '#base/json-bytes/walk-members.ts'
 import { decodeString } from './json-pieces.ts'
 import { readsAt } from './reads-at.ts'
-import { skipSpace, skipValue } from './skip-value.ts'
 import type { JsonFault } from './unreadable.ts'
 
 /** With more members, duplicates are found with a set. */
@@ -25,31 +25,20 @@ export interface Members {
  * @param maxMembers with more, it ends with a fault
  */
 export function scanMembers(bytes: Uint8Array, maxMembers = Number.POSITIVE_INFINITY): Members | JsonFault {
-  let at = skipSpace(bytes, 0)
-  if (bytes[at] !== 0x7b) return refuseStart(bytes, at)
   const offsets: number[] = []
   let escapedKeys = false
-  at = skipSpace(bytes, at + 1)
-  if (bytes[at] === 0x7d) return finish(bytes, at + 1, offsets, false)
-  for (;;) {
-    if (bytes[at] !== 0x22) return { fault: 'not-json', at }
-    if (offsets.length === 4 * maxMembers) return { fault: 'too-many-members', at }
-    const key = at + 1
-    const afterKey = endOfString(bytes, key)
-    if (afterKey < 0) return { fault: 'not-json', at: ~afterKey }
-    const keyEnd = afterKey - 1
+  let tooMany = false
+  const end = walkMembers(bytes, (key, keyEnd, value, valueEnd) => {
+    tooMany = offsets.length === 4 * maxMembers
     if (hasBackslash(bytes, key, keyEnd)) escapedKeys = true
-    at = skipSpace(bytes, afterKey)
-    if (bytes[at] !== 0x3a) return { fault: 'not-json', at }
-    const value = skipSpace(bytes, at + 1)
-    const valueEnd = skipValue(bytes, value)
-    if (valueEnd < 0) return { fault: 'not-json', at: ~valueEnd }
     offsets.push(key, keyEnd, value, valueEnd)
-    at = skipSpace(bytes, valueEnd)
-    if (bytes[at] === 0x7d) return finish(bytes, at + 1, offsets, escapedKeys)
-    if (bytes[at] !== 0x2c) return { fault: 'not-json', at }
-    at = skipSpace(bytes, at + 1)
-  }
+    return !tooMany
+  })
+  if (tooMany) return { fault: 'too-many-members', at: ~end }
+  if (end < 0) return refuseText(bytes, ~end)
+  const members = { bytes, offsets, escapedKeys }
+  const duplicate = findDuplicate(members)
+  return duplicate < 0 ? members : { fault: 'duplicate-key', at: offsets[4 * duplicate]! - 1 }
 }
 
 /** Index of the member with this key, which must be ASCII; -1 if there is none. */
@@ -111,17 +100,11 @@ export function scanElements(bytes: Uint8Array): number[] {
   return offsets
 }
 
-function refuseStart(bytes: Uint8Array, at: number): JsonFault {
-  const end = at < bytes.length ? skipValue(bytes, at) : ~at
+/** @param at of the first byte that cannot belong to an object */
+function refuseText(bytes: Uint8Array, at: number): JsonFault {
+  const isStart = at < bytes.length && at === skipSpace(bytes, 0)
+  const end = isStart ? skipValue(bytes, at) : ~at
   return end < 0 ? { fault: 'not-json', at: ~end } : { fault: 'not-an-object', at }
-}
-
-function finish(bytes: Uint8Array, at: number, offsets: number[], escapedKeys: boolean): Members | JsonFault {
-  const rest = skipSpace(bytes, at)
-  if (rest < bytes.length) return { fault: 'not-json', at: rest }
-  const members = { bytes, offsets, escapedKeys }
-  const duplicate = findDuplicate(members)
-  return duplicate < 0 ? members : { fault: 'duplicate-key', at: offsets[4 * duplicate]! - 1 }
 }
 
 function findDuplicate(members: Members): number {

@@ -1,8 +1,8 @@
 import type { Steps } from '#base/in-slices.ts'
-import { endOfLongString, endOfString } from './end-of-string.ts'
+import { endOfString } from '#base/json-bytes/end-of-string.ts'
+import { skipSpace, skipValue } from '#base/json-bytes/skip-value.ts'
 import { decodeLongString, decodeString, PIECE_BYTES } from './json-pieces.ts'
 import { decodeLatin1 } from './native.ts'
-import { skipSpace, skipValue } from './skip-value.ts'
 import { Unreadable } from './unreadable.ts'
 
 /** Deeper nesting is refused, as by `skipValue`. */
@@ -261,4 +261,17 @@ function shortCopy(numbers: Int32Array, length: number): Int32Array {
   for (let i = 0; i < length; i++) copy[i] = numbers[i]!
   sharedLength += length
   return copy
+}
+
+/** The same as `endOfString`. Yields between pieces of a long string, and throws `Unreadable` for a fault. */
+function* endOfLongString(bytes: Uint8Array, from: number): Steps<number> {
+  let at = from
+  for (;;) {
+    const limit = Math.min(at + PIECE_BYTES, bytes.length)
+    const end = endOfString(bytes, at, limit)
+    if (end >= 0) return end
+    at = ~end
+    if (at < limit || at >= bytes.length) throw new Unreadable('not-json', at)
+    yield
+  }
 }

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
-import { asIs, JsonPieces, writeJson } from './write-json.ts'
+import { runAtOnce } from '#base/in-slices.ts'
+import { asIs, JsonPieces, writeInSteps, writeJson } from './write-json.ts'
 
 const encoder = new TextEncoder()
 const decoder = new TextDecoder()
@@ -32,4 +33,11 @@ test('large JSON text is copied between what stands around it, and results share
   writeJson({ other: 'y'.repeat(4000) })
   const text = 'x'.repeat(5000)
   expect(decoder.decode(first)).toBe(JSON.stringify({ a: text, b: [1, text], c: 'end' }))
+})
+
+test('what is written in steps is the same: nulls, JSON text and pieces in lists and members', () => {
+  const pieces = asIs<string>(new JsonPieces(['"', encoder.encode('QUJD'), '"']))
+  const values = [null, undefined, asIs<number>(encoder.encode('1.0')), pieces, 'é', 2, true, {}, []]
+  const value = { list: values, members: Object.fromEntries(values.map((each, index) => [`m${index}`, each])) }
+  expect(decoder.decode(runAtOnce(writeInSteps(value)))).toBe(written(value))
 })

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
 import { CallError, type CallRequest } from '#exchange/call.ts'
+import { refusalStatus } from '#exchange/outcome.ts'
 import { Head } from '#net/http/head.ts'
 import { exchangeWith, runContext } from '#policies/shared/testing.ts'
 import { compile, type Setup } from '#test/support/prepare-llm.ts'
@@ -54,7 +55,11 @@ function listsOf(spec: object, { given = [], ...setup }: Setup & { given?: reado
     })
     const attempt = { maxBufferBytes: 1000, askRules, llmReads: () => ({}) as never, selectFilter: undefined }
     const answer = await lists.answer(exchange, plan.providers[0]!, attempt)
-    expect([answer.head.status, answer.head.get('content-type')]).toEqual([200, 'application/json'])
+    const [status, type] =
+      answer.kind === 'answer'
+        ? [answer.head.status, answer.head.get('content-type')]
+        : [refusalStatus(answer), answer.contentType]
+    expect([status, type]).toEqual([inputs.target === undefined ? 200 : expect.anything(), 'application/json'])
     return JSON.parse(answer.body as string)
   }
   const names = async (...args: Parameters<typeof list>) =>
@@ -105,6 +110,33 @@ verifies('llm.routes/models', 'then what the provider lists, in either form', as
   expect((await four.list()).data).toEqual([{ id: 'c', object: 'model', created: 1767312000, owned_by: 'anthropic' }])
   const five = listsOf({ provider: { providerFive: {} } }, { given: [[200, { data: [{ id: 'models/gemini-x' }] }]] })
   expect(await five.names()).toEqual(['gemini-x'])
+})
+
+verifies('llm.routes/models', 'one model of the list, in either form; others are not found', async () => {
+  const { list, asked } = listsOf(
+    { provider: { providerOne: {} } },
+    { given: [[200, { data: [{ id: 'a/b', created: 5, owned_by: 'o' }, { id: 'hidden' }] }]] },
+  )
+  const chat = { id: 'a/b', object: 'model', created: 5, owned_by: 'o' }
+  expect(await list({ target: '/v1/models/a%2Fb' })).toEqual(chat)
+  expect(await list({ target: '/v1/models/a/b?x=1' })).toEqual(chat)
+  expect(await list({ target: '/v1/models/a%2Fb', headers: messages })).toEqual({
+    ...{ type: 'model', id: 'a/b', display_name: 'a/b', created_at: '1970-01-01T00:00:05.000Z' },
+  })
+  const error = { type: 'invalid_request_error', code: 'llm-model-unknown', message: 'model not found: c', param: null }
+  expect(await list({ target: '/v1/models/c' })).toEqual({ error })
+  expect(await list({ target: '/v1/models/c', headers: messages })).toMatchObject({
+    type: 'error',
+    error: { type: 'not_found_error', message: 'model not found: c' },
+  })
+  const paths: string[] = []
+  const askRules: ProtocolAttempt['askRules'] = (_, __, path) => {
+    paths.push(path)
+    return (body) => !new TextDecoder().decode(body).includes('hidden')
+  }
+  expect(await list({ target: '/v1/models/hidden' }, askRules)).toMatchObject({ error: { code: 'llm-model-unknown' } })
+  expect(paths).toEqual(['/v1/chat/completions'])
+  expect(asked).toHaveLength(1)
 })
 
 test.each([

@@ -1,19 +1,20 @@
 import type { Exchange } from '#exchange/exchange.ts'
-import type { Answer } from '#exchange/outcome.ts'
+import type { Answer, Refusal } from '#exchange/outcome.ts'
 import { afterwards } from '#exchange/step.ts'
 import { Head } from '#net/http/head.ts'
 import type { ProtocolAttempt } from '../../backend-protocol.ts'
-import type { AiPlan, AiProviderPlan } from '../ai-plan.ts'
-import { sectionOf } from '../compile-ai.ts'
-import { modelTargets } from '../request/route-type.ts'
+import { refuse } from '../dialects/refuse.ts'
+import type { AiPlan, AiProviderPlan } from '../plan/ai-plan.ts'
+import { sectionOf } from '../plan/compile-ai.ts'
+import { modelPath, modelTargets } from '../settings/route-type.ts'
 import type { ListedModel } from './listed-model.ts'
 import { isOfMessagesClient } from './messages-client.ts'
 import { ProviderModels } from './provider-models.ts'
-import { writeChatList, writeMessagesList } from './write-model-list.ts'
+import { writeChatList, writeChatModel, writeMessagesList, writeMessagesModel } from './write-model-list.ts'
 
 /**
  * Responds to the Models route (decision B07): the pinned models and exact aliases of the providers, then what each provider lists itself,
- * as far as authorization lets the client use it. Clients of the messages API, identified by their version header, get its format.
+ * as far as authorization lets the client use it; or one of them, for a path below that of the list. Clients of the messages API, identified by their version header, get its format.
  */
 export class ModelLists {
   readonly #configured: readonly ListedModel[]
@@ -29,7 +30,11 @@ export class ModelLists {
   }
 
   /** @param routes of the provider that was chosen for the request */
-  answer(exchange: Exchange, provider: AiProviderPlan, attempt: ProtocolAttempt): Answer | Promise<Answer> {
+  answer(
+    exchange: Exchange,
+    provider: AiProviderPlan,
+    attempt: ProtocolAttempt,
+  ): ModelsOutcome | Promise<ModelsOutcome> {
     const { context } = exchange
     const nowMs = context.monotonic()
     const stale = this.#fetched.filter((list) => list.isStale(nowMs))
@@ -38,17 +43,29 @@ export class ModelLists {
     return afterwards(exchange, Promise.all(stale.map((list) => list.refresh(context))), finish)
   }
 
-  #answer(exchange: Exchange, { settings }: AiProviderPlan, attempt: ProtocolAttempt): Answer {
+  #answer(exchange: Exchange, { settings }: AiProviderPlan, attempt: ProtocolAttempt): ModelsOutcome {
     const byId = new Map<string, ListedModel>()
     for (const models of [this.#configured, ...this.#fetched.map((list) => list.models)]) {
       for (const model of models) if (!byId.has(model.id)) byId.set(model.id, model)
     }
-    const targets = modelTargets(settings.routes, exchange.originalTarget)
-    const models = permitted([...byId.values()], exchange, targets, attempt)
-    const head = Head.response(200)
-    head.set('content-type', 'application/json')
-    return { kind: 'answer', head, body: write(models, exchange) }
+    const { request, originalTarget } = exchange
+    const one = modelPath(settings.routes, originalTarget) ?? modelPath(settings.routes, request.target)
+    const targets = modelTargets(settings.routes, one?.list ?? originalTarget)
+    const asked = [...byId.values()].filter(({ id }) => one === undefined || id === one.id)
+    const models = permitted(asked, exchange, targets, attempt)
+    if (one === undefined) return ofJson(writeList(models, exchange))
+    const [model] = models
+    if (model !== undefined) return ofJson(writeModel(model, exchange))
+    return refuse(isOfMessagesClient(request) ? 'Messages' : 'Completions', 'llm-model-unknown', one.id)
   }
+}
+
+type ModelsOutcome = Answer | Refusal
+
+function ofJson(body: string): Answer {
+  const head = Head.response(200)
+  head.set('content-type', 'application/json')
+  return { kind: 'answer', head, body }
 }
 
 function configuredModels({ provider, pin, settings }: AiProviderPlan): ListedModel[] {
@@ -72,8 +89,12 @@ function permitted(
   })
 }
 
-function write(models: readonly ListedModel[], { request, context }: Exchange): string {
+function writeList(models: readonly ListedModel[], { request, context }: Exchange): string {
   const nowMs = context.now()
   if (!isOfMessagesClient(request)) return writeChatList(models, nowMs)
   return writeMessagesList(models, request.target.split('?', 2)[1] ?? '', nowMs)
+}
+
+function writeModel(model: ListedModel, { request, context }: Exchange): string {
+  return isOfMessagesClient(request) ? writeMessagesModel(model, context.now()) : writeChatModel(model, context.now())
 }

@@ -1,7 +1,7 @@
 import { CallError, type CallResponse } from '#exchange/call.ts'
 import type { RunContext } from '#exchange/run-context.ts'
 import { SingleFlight } from '#exchange/single-flight.ts'
-import type { AiProviderPlan } from '../ai-plan.ts'
+import type { AiProviderPlan } from '../plan/ai-plan.ts'
 import type { ListedModel } from './listed-model.ts'
 import { readModelList } from './read-model-list.ts'
 

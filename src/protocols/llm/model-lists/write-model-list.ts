@@ -2,10 +2,15 @@ import type { ListedModel } from './listed-model.ts'
 
 /** The list in the form of the chat API, which has no pages. */
 export function writeChatList(models: readonly ListedModel[], nowMs: number): string {
-  const data = models.map(({ id, owner, createdMs = nowMs }) => {
-    return { id, object: 'model', created: Math.floor(createdMs / 1000), owned_by: owner }
-  })
-  return JSON.stringify({ object: 'list', data })
+  return JSON.stringify({ object: 'list', data: models.map((model) => chatModel(model, nowMs)) })
+}
+
+export function writeChatModel(model: ListedModel, nowMs: number): string {
+  return JSON.stringify(chatModel(model, nowMs))
+}
+
+function chatModel({ id, owner, createdMs }: ListedModel, nowMs: number): object {
+  return { id, object: 'model', created: Math.floor((createdMs ?? nowMs) / 1000), owned_by: owner }
 }
 
 /**
@@ -14,10 +19,16 @@ export function writeChatList(models: readonly ListedModel[], nowMs: number): st
  */
 export function writeMessagesList(models: readonly ListedModel[], query: string, nowMs: number): string {
   const { page, hasMore } = pageOf(models, new URLSearchParams(query))
-  const data = page.map(({ id, name, createdMs = nowMs }) => {
-    return { type: 'model', id, display_name: name, created_at: new Date(createdMs).toISOString() }
-  })
+  const data = page.map((model) => messagesModel(model, nowMs))
   return JSON.stringify({ data, has_more: hasMore, first_id: page[0]?.id ?? null, last_id: page.at(-1)?.id ?? null })
+}
+
+export function writeMessagesModel(model: ListedModel, nowMs: number): string {
+  return JSON.stringify(messagesModel(model, nowMs))
+}
+
+function messagesModel({ id, name, createdMs }: ListedModel, nowMs: number): object {
+  return { type: 'model', id, display_name: name, created_at: new Date(createdMs ?? nowMs).toISOString() }
 }
 
 interface Page {

@@ -1,7 +1,10 @@
 import { rememberRecent } from '#base/remember-recent.ts'
 import type { Vocabulary } from '#exchange/token-counter.ts'
 import { bareModelName, reduceModelName } from '#models/model-names.ts'
-import type { Effort } from '../translation/conversation.ts'
+
+/** How hard a model thinks, ascending. */
+export const EFFORTS = ['none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max'] as const
+export type Effort = (typeof EFFORTS)[number]
 
 // The model catalogue: what the vendors document about their models. The only place that knows models by name (decision B24).
 

@@ -1,5 +1,5 @@
 import type { Head } from '#net/http/head.ts'
-import type { ProviderBlock } from '../provider-schema.ts'
+import type { ProviderBlock } from '../settings/provider-schema.ts'
 import {
   bearerToken,
   type Credential,

@@ -1,5 +1,6 @@
 import type { Head } from '#net/http/head.ts'
-import type { ProviderBlock } from '../provider-schema.ts'
+import { MESSAGES_VERSION } from '../dialects/messages/version-fields.ts'
+import type { ProviderBlock } from '../settings/provider-schema.ts'
 import {
   bearerToken,
   type Credential,
@@ -9,9 +10,6 @@ import {
   type Provider,
   UNSUPPORTED,
 } from './provider.ts'
-
-/** Version of the messages API if the client sends none. */
-export const MESSAGES_VERSION = '2023-06-01'
 
 /** Tokens with this prefix are sent as bearer tokens; all others are API keys. */
 const OAUTH_TOKEN = 'sk-ant-oat'

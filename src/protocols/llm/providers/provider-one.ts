@@ -1,4 +1,4 @@
-import type { ProviderBlock } from '../provider-schema.ts'
+import type { ProviderBlock } from '../settings/provider-schema.ts'
 import { chatEndpoints, fixedEndpoints, NO_EDITS, type Provider } from './provider.ts'
 
 /** Also of the moderation endpoint. */
@@ -15,6 +15,8 @@ export function buildProviderOne(block: ProviderBlock<'providerOne'>, base: stri
     modelsPath: `${base}/models`,
     realtime: () => ({ path: `${base}/realtime`, parameter: 'model' }),
     movesMaxTokens: true,
+    // Other servers with this API may know the old name only.
+    newLimit: 'at-own-host',
     headers: () => NO_EDITS,
   }
 }

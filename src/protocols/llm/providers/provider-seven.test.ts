@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest'
 import { refused, type Setup, sent } from '#test/support/prepare-llm.ts'
 import { verifies } from '#test/support/verifies.ts'
-import type { RouteType } from '../policy-schema.ts'
-import { providerDestination } from '../providers.ts'
+import type { RouteType } from '../settings/policy-schema.ts'
+import { providerDestination } from './providers.ts'
 
 const CLAUDE = 'anthropic.claude-sonnet-4-5-20250929-v1:0'
 const PROFILE = 'arn:aws:bedrock:us-east-1:123456789012:application-inference-profile/ab%c'

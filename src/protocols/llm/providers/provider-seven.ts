@@ -1,8 +1,13 @@
 import { rememberRecent } from '#base/remember-recent.ts'
 import type { Head } from '#net/http/head.ts'
-import { completeRequest, type Guardrail, requestBetas, requestMetadata } from '../converse/complete-request.ts'
-import type { ProviderBlock } from '../provider-schema.ts'
-import type { ClientFormat } from '../request/route-type.ts'
+import {
+  completeRequest,
+  type Guardrail,
+  requestBetas,
+  requestMetadata,
+} from '../dialects/converse/complete-request.ts'
+import type { ProviderBlock } from '../settings/provider-schema.ts'
+import type { ClientFormat } from '../settings/route-type.ts'
 import { COUNT, type Conversion, MODEL_UNFIT, NO_EDITS, type Provider, toSegment } from './provider.ts'
 
 /** Amazon Bedrock: every model has its own paths. Chats use Converse, embeddings the form of their model. */

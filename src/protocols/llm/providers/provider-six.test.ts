@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { refused, type Setup, sent } from '#test/support/prepare-llm.ts'
 import { verifies } from '#test/support/verifies.ts'
-import type { RouteType } from '../policy-schema.ts'
+import type { RouteType } from '../settings/policy-schema.ts'
 import { editMessagesBody } from './edit-messages-body.ts'
 
 const provider = { providerSix: { projectId: 'my proj', region: 'europe-west1' } }

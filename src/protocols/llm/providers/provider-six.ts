@@ -1,6 +1,6 @@
 import type { Steps } from '#base/in-slices.ts'
-import type { ProviderBlock } from '../provider-schema.ts'
-import type { ClientFormat } from '../request/route-type.ts'
+import type { ProviderBlock } from '../settings/provider-schema.ts'
+import type { ClientFormat } from '../settings/route-type.ts'
 import { editMessagesBody, replaceModel } from './edit-messages-body.ts'
 import { COUNT, type Conversion, competingKeys, MODEL_UNFIT, type Provider, toSegment } from './provider.ts'
 import { KEY_FIELD } from './provider-five.ts'
@@ -29,9 +29,35 @@ export function buildProviderSix(block: ProviderBlock<'providerSix'>): Provider 
   }
 }
 
+/** The platform documents it in "Web search with Claude models". */
+const WEB_SEARCH = 'web-search-2025-03-05'
+
+/**
+ * Beta features of the messages API that the platform takes. It refuses requests with others. It has no list of them: these are the ones that LiteLLM
+ * sends to it (litellm/anthropic_beta_headers_config.json, `vertex_ai`, commit 030dd40a93c3).
+ */
+const BETAS: ReadonlySet<string> = new Set([
+  'compact-2026-01-12',
+  'compact-2026-09-04',
+  'computer-use-2025-01-24',
+  'computer-use-2025-11-24',
+  'context-1m-2025-08-07',
+  'context-management-2025-06-27',
+  'dangerous-tool-use-2026-09-03',
+  'interleaved-thinking-2025-05-14',
+  'per-turn-control-2026-07-01',
+  'thinking-binding-controls-2026-08-01',
+  'thinking-display-updates-2026-08-18',
+  'tool-search-tool-2025-10-19',
+  WEB_SEARCH,
+])
+
+/** Token counts with web search are refused (anthropics/claude-code, issue 12429). */
+const COUNT_BETAS = BETAS.difference(new Set([WEB_SEARCH]))
+
 function platformHost(region: string): string {
   if (region === 'global') return 'aiplatform.googleapis.com'
-  // Multi-region locations have separate hosts (decision B21).
+  // Multi-region locations have separate hosts.
   if (region === 'us' || region === 'eu') return `aiplatform.${region}.rep.googleapis.com`
   return `${region}-aiplatform.googleapis.com`
 }
@@ -48,13 +74,13 @@ function convertToMessages(models: string, format: ClientFormat, model: string, 
   switch (format) {
     case 'MessagesTokenCount': {
       const edit = (body: Uint8Array) => editMessagesBody(body, { version: MESSAGES_VERSION, model })
-      return { kind: 'send', dialect: 'count', path: `${models}/count-tokens:rawPredict`, edit }
+      return { kind: 'send', dialect: 'count', path: `${models}/count-tokens:rawPredict`, edit, betas: COUNT_BETAS }
     }
     default: {
       const segment = toSegment(model)?.replace('%40', '@')
       if (segment === undefined) return MODEL_UNFIT
       const path = `${models}/${segment}:${streamed ? 'streamRawPredict' : 'rawPredict'}`
-      return { kind: 'send', dialect: 'messages', path, edit: editChat }
+      return { kind: 'send', dialect: 'messages', path, edit: editChat, betas: BETAS }
     }
   }
 }
@@ -75,7 +101,7 @@ function editChat(body: Uint8Array): Steps<Uint8Array> {
   return editMessagesBody(body, { version: MESSAGES_VERSION, model: undefined })
 }
 
-/** The endpoint for chat completions requires the publisher in the name of a model (decision B21). */
+/** The endpoint for chat completions requires the publisher in the name of a model. */
 function convertToChat(base: string, format: ClientFormat, model: string): Conversion {
   if (format === 'MessagesTokenCount') return COUNT
   const path = `${base}/endpoints/openapi/chat/completions`

@@ -1,5 +1,6 @@
 import type { Head } from '#net/http/head.ts'
-import type { ProviderBlock } from '../provider-schema.ts'
+import { MESSAGES_VERSION } from '../dialects/messages/version-fields.ts'
+import type { ProviderBlock } from '../settings/provider-schema.ts'
 import {
   bearerToken,
   type Credential,
@@ -14,7 +15,6 @@ import {
   type RealtimeEndpoint,
   toSegment,
 } from './provider.ts'
-import { MESSAGES_VERSION } from './provider-four.ts'
 
 /** Azure AI, by resource. */
 export function buildProviderThree(block: ProviderBlock<'providerThree'>): Provider {
@@ -29,6 +29,7 @@ export function buildProviderThree(block: ProviderBlock<'providerThree'>): Provi
     ...(!isProject && { modelsPath: resourceModels(block.apiVersion) }),
     realtime: isProject ? projectSessions(block.projectName ?? '') : resourceSessions(block.apiVersion),
     movesMaxTokens: true,
+    ...(knowsNewLimit(block.apiVersion) && { newLimit: 'everywhere' as const }),
     cloud: 'cloudTwo',
     headers: isProject ? projectHeaders : keyHeaders,
   }
@@ -50,6 +51,11 @@ export function resourcePaths(apiVersion: string | undefined): Provider['convert
     if (conversion.kind !== 'send') return conversion
     return { ...conversion, path: `/openai/deployments/${deployment}${conversion.path}` }
   }
+}
+
+/** Versions with dates know `max_completion_tokens` since December 2024; `v1` and `preview` sort after dates. */
+export function knowsNewLimit(apiVersion = 'v1'): boolean {
+  return apiVersion >= '2024-12'
 }
 
 /** The list of the models that the resource offers. */

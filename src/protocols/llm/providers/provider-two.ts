@@ -1,11 +1,11 @@
 import { authorityOf } from '#schema/index.ts'
-import type { ProviderBlock } from '../provider-schema.ts'
+import type { ProviderBlock } from '../settings/provider-schema.ts'
 import type { Provider } from './provider.ts'
-import { keyHeaders, resourceModels, resourcePaths, resourceSessions } from './provider-three.ts'
+import { keyHeaders, knowsNewLimit, resourceModels, resourcePaths, resourceSessions } from './provider-three.ts'
 
 /**
  * Azure OpenAI, by endpoint and deployment. The endpoint is used as the host, with the paths of resource type
- * one; the deployment is the pinned model (decision B15).
+ * one; the deployment is the pinned model.
  */
 export function buildProviderTwo(block: ProviderBlock<'providerTwo'>): Provider {
   const { host, port } = parseEndpoint(block.endpoint)
@@ -18,6 +18,7 @@ export function buildProviderTwo(block: ProviderBlock<'providerTwo'>): Provider 
     modelsPath: resourceModels(block.apiVersion),
     realtime: resourceSessions(block.apiVersion),
     movesMaxTokens: true,
+    ...(knowsNewLimit(block.apiVersion) && { newLimit: 'everywhere' as const }),
     cloud: 'cloudTwo',
     headers: keyHeaders,
   }

@@ -3,8 +3,8 @@ import type { Steps } from '#base/in-slices.ts'
 import type { Head } from '#net/http/head.ts'
 import { pathFault } from '#net/http/path-form.ts'
 import type { ImpliedCloud } from '#policies/backend/auth/implied-auth.ts'
-import type { ClientFormat } from '../request/route-type.ts'
-import type { WireDialect } from '../translation/dialect.ts'
+import type { WireDialect } from '../chat/dialect.ts'
+import type { ClientFormat } from '../settings/route-type.ts'
 
 /** One provider with its settings, built from the table in `providers.ts`. */
 export interface Provider {
@@ -22,6 +22,8 @@ export interface Provider {
   readonly realtime?: (model: string) => RealtimeEndpoint | undefined
   /** `max_tokens` of chat requests is moved to its new name for models that refuse the old name (decision B27). */
   readonly movesMaxTokens: boolean
+  /** Where translated requests use the new name also for models with unknown names, such as those of deployments; unset: nowhere. */
+  readonly newLimit?: 'at-own-host' | 'everywhere'
   /** The cloud that the provider belongs to. */
   readonly cloud?: ImpliedCloud
   /** What signatures of requests must be valid for; unset: the provider takes no signatures. */
@@ -56,6 +58,8 @@ export interface Sending {
   readonly path: string
   readonly edit?: EditBody
   readonly complete?: CompleteBody
+  /** Beta features of the messages API that the provider knows; unset: it gets those that the client wants. */
+  readonly betas?: ReadonlySet<string>
 }
 
 /** Adds what does not come from the body of the client to a body that was translated, before it is serialized. */

@@ -2,9 +2,9 @@ import { expect, test } from 'vitest'
 import { writeTextFrame } from '#net/websocket/write-frame.ts'
 import { compile, refused } from '#test/support/prepare-llm.ts'
 import type { Guard } from '../guards/guard.ts'
-import type { PromptGuardRequestSpec } from '../guards/guard-schema.ts'
 import type { ServiceVerdict } from '../guards/services/service.ts'
-import { answer, asks, open, opened, told } from './testing.ts'
+import type { PromptGuardRequestSpec } from '../settings/guard-schema.ts'
+import { asks, open, opened } from './testing.ts'
 
 const MASKS: PromptGuardRequestSpec = { regex: { action: 'Mask', matches: ['k-\\d+'] } }
 const REJECTS: PromptGuardRequestSpec = {
@@ -100,11 +100,6 @@ test.each<[name: string, message: string | object | Buffer, error: object]>([
   ['a key twice', '{"type":"session.update","type":"x"}', { code: 'llm-body-invalid' }],
   ['bytes that are no text', writeTextFrame('client', Buffer.of(0x22, 0xff, 0x22)), { code: 'llm-body-invalid' }],
   ['half a character', '{"event_id":"e","item":{"text":"\\ud800"}}', { code: 'llm-body-invalid', event_id: 'e' }],
-  [
-    'a name in another case',
-    '{"event_id":"e","type":"conversation.item.create","Item":{}}',
-    { code: 'llm-body-invalid', event_id: 'e', message: 'the name of the member Item is written in another case' },
-  ],
   ['a binary message', binary, { code: 'llm-body-invalid', message: 'events are text messages' }],
   [
     'a message over the limit',
@@ -232,63 +227,14 @@ test('guards on answers beside sessions are reported', () => {
   ])
 })
 
-const role = (role: string, ...texts: readonly string[]) => ({
-  type: 'conversation.item.create',
-  item: { type: 'message', role, content: texts.map((text) => ({ type: 'input_text', text })) },
-})
-const ANSWER = answer({ conversation_id: 'c', output: [{ type: 'message' }] })
-/** The provider confirms an item. */
-const confirmed = (name: string, text: string) => {
-  return told({ type: 'conversation.item.added', item: { ...role(name, text).item, id: text } })
-}
-const SYSTEM_X = confirmed('system', 'x')
-const FORB = confirmed('user', 'forb')
-const DOTS = '.'.repeat(300)
-const OUTSIDE = answer({ conversation_id: null, output: [{ type: 'message' }] })
-const EMPTY = answer({ conversation_id: 'c', output: [] })
-
-test.each<[name: string, says: readonly (object | Buffer)[], passed: number]>([
-  ['two items', [role('user', 'forb'), role('user', 'idden')], 1],
-  ['three items', [role('user', 'for'), role('user', 'bid'), role('user', 'den')], 2],
-  ['parts of items', [role('user', 'a', 'forb'), role('user', 'idden', 'b')], 1],
-  ['a mask', [role('user', 'my k'), role('user', '-1')], 1],
-  ['an item without text between', [role('user', 'forb'), role('user'), role('user', 'idden')], 2],
-  ['a rejected item between', [role('user', 'forb'), role('user', 'forbidden'), role('user', 'idden')], 1],
-  ['another event between', [role('user', 'forb'), update('x'), role('user', 'idden')], 2],
-  ['a response outside of the conversation', [role('user', 'forb'), OUTSIDE, role('user', 'idden')], 1],
-  ['a response without items', [role('user', 'forb'), EMPTY, role('user', 'idden')], 1],
-  ['a response between', [role('user', 'forb'), FORB, ANSWER, role('user', 'idden')], 2],
-  ['a response to what was before', [role('user', 'forb'), ANSWER, role('user', 'idden')], 1],
-  ['another role', [role('user', 'forb'), role('system', 'idden')], 2],
-  ['another role between', [role('user', 'forb'), role('system', 'x'), SYSTEM_X, role('user', 'idden')], 3],
-  ['one that the provider may have refused', [role('user', 'forb'), role('system', 'x'), role('user', 'idden')], 2],
-  ['far apart', [role('user', 'forb'), role('user', DOTS), confirmed('user', DOTS), role('user', 'idden')], 3],
-  ['settings', [update('forb'), update('idden')], 2],
-  ['masked texts', [role('user', 'k-1'), role('user', 'k-1')], 2],
-])('what items of one role say together is checked: %s', async (_, says, passed) => {
+test.each<[name: string, says: readonly object[]]>([
+  ['two items', [item('forb'), item('idden')]],
+  ['settings', [update('forb'), update('idden')]],
+])('each event is checked alone, so a match over two is not seen: %s', async (_, says) => {
   const session = open([MASKS, REJECTS])
-  for (const one of says) {
-    if (one instanceof Buffer) session.hears(one)
-    else session.says(one)
-    await turn()
-  }
-  expect(session.up).toHaveLength(passed)
-  const errors = session.down.map((text) => JSON.parse(text).error?.code).filter((code) => code !== undefined)
-  expect(new Set(errors)).toEqual(
-    new Set(passed < says.filter((one) => !(one instanceof Buffer)).length ? ['guardrail_intervention'] : []),
-  )
-})
-
-test('a match over two items is in the record of its guard', async () => {
-  const session = open([REJECTS])
-  session.says(role('user', 'forb'))
-  session.says(role('user', 'idden'))
+  for (const one of says) session.says(one)
   await turn()
-  expect(session.exchange.guardChecks).toMatchObject([
-    { index: 0, verdict: 'Allow', count: 2 },
-    { index: 0, verdict: 'Reject', count: 1 },
-  ])
-  expect(session.exchange.reason).toBe('Guardrail')
+  expect(session.up).toEqual(says.map((one) => JSON.stringify(one)))
 })
 
 test('what cannot be read of the provider is told as well', () => {

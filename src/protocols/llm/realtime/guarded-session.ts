@@ -1,4 +1,4 @@
-import { runInSlices, type Steps } from '#base/in-slices.ts'
+import type { Steps } from '#base/in-slices.ts'
 import { REJECTIONS } from '#base/rejections.ts'
 import type { Exchange } from '#exchange/exchange.ts'
 import { type Refusal, refusalStatus, refusalText, reject } from '#exchange/outcome.ts'
@@ -15,6 +15,7 @@ import {
 } from '#net/websocket/message-gate.ts'
 import { writeServerClose, writeTextFrame } from '#net/websocket/write-frame.ts'
 import type { AnswerFailure, TunnelFilter } from '../../backend-protocol.ts'
+import { readRequestTexts } from '../dialects/responses/realtime-texts.ts'
 import { forgetVerdicts } from '../guards/ask-service.ts'
 import type { Guard } from '../guards/guard.ts'
 import { guardBody, type ReadBody } from '../guards/guard-body.ts'
@@ -22,10 +23,6 @@ import { GUARD_CODE } from '../guards/guard-refusals.ts'
 import { GuardedTexts } from '../guards/texts/guarded-texts.ts'
 import { JsonValue, parseInSteps } from '../json/json-document.ts'
 import { encode } from '../json/splice.ts'
-import type { Conversation, ConversationChange } from './conversation.ts'
-import { misspelledMember } from './misspelled-member.ts'
-import { readChange } from './read-change.ts'
-import { readRequestTexts } from './texts.ts'
 
 /** Close codes (RFC 6455, 7.4.1). */
 const PROTOCOL_ERROR = 1002
@@ -43,8 +40,6 @@ export interface EventGuards {
 
 export interface GuardedSessionOptions extends EventGuards, MessageGateOptions {
   readonly exchange: Exchange
-  /** Undefined: no patterns check what items say together. */
-  readonly conversation: Conversation | undefined
 }
 
 /**
@@ -83,17 +78,12 @@ export class GuardedSession implements TunnelFilter, Gatekeeper {
 
   judge(message: Uint8Array | Textless): Passed | Promise<Passed> {
     if (typeof message === 'string') return this.#refuse(refuseTextless(message, this.#options.maxBytes))
-    const { exchange, guards, head, conversation } = this.#options
+    const { exchange, guards, head } = this.#options
     // Each event is a request of its own, with its own time for services.
     forgetVerdicts(exchange)
-    const about: EventFacts = { id: undefined, change: undefined }
-    const conclude = (outcome: Uint8Array | Refusal): Passed | Promise<Passed> => {
-      if ('kind' in outcome) return this.#refuse(outcome, about.id)
-      if (about.change === undefined || conversation === undefined) return outcome
-      const end = (refusal: Refusal | undefined) => (refusal === undefined ? outcome : this.#refuse(refusal, about.id))
-      const joined = runInSlices(conversation.apply(about.change))
-      return joined instanceof Promise ? joined.then(end) : end(joined)
-    }
+    const about: EventFacts = { id: undefined }
+    const conclude = (outcome: Uint8Array | Refusal): Passed | Promise<Passed> =>
+      'kind' in outcome ? this.#refuse(outcome, about.id) : outcome
     const outcome = guardBody({ guards, exchange, head, read: readMessage(message, about) })
     return outcome instanceof Promise ? outcome.then(conclude) : conclude(outcome)
   }
@@ -129,13 +119,11 @@ export class GuardedSession implements TunnelFilter, Gatekeeper {
   }
 }
 
-/** What is known of an event when its guards have run. */
 interface EventFacts {
   id: string | undefined
-  change: ConversationChange | undefined
 }
 
-/** @param about its id and its change of the conversation are set as soon as they have been read */
+/** @param about receives the id of the event as soon as it has been read */
 function* readMessage(message: Uint8Array, about: EventFacts): Steps<ReadBody | Refusal> {
   const event = yield* parseInSteps(message)
   if (!(event instanceof JsonValue) || event.kind !== 'object') {
@@ -143,14 +131,8 @@ function* readMessage(message: Uint8Array, about: EventFacts): Steps<ReadBody | 
   }
   yield
   about.id = event.get('event_id')?.text
-  const misspelled = yield* misspelledMember(event)
-  if (misspelled !== undefined) {
-    return reject('llm-body-invalid', { body: `the name of the member ${misspelled} is written in another case` })
-  }
-  const found = yield* readRequestTexts(event)
-  const texts = yield* GuardedTexts.read(message, found)
+  const texts = yield* GuardedTexts.read(message, yield* readRequestTexts(event))
   if ('unreadable' in texts) return reject('llm-body-invalid', { body: texts.unreadable })
-  about.change = yield* readChange(event, found, texts)
   return { texts, write: () => texts.apply() }
 }
 

@@ -1,18 +1,15 @@
 import { parseJson } from '#base/parse-json.ts'
 import { type LlmFacts, type LlmTokens, NO_TOKENS } from '#exchange/llm-facts.ts'
-import { classifyError } from '../answer/stream-error.ts'
-import { readInputDetails, readOutputDetails, totalOf } from '../answer/usage-details.ts'
+import { classifyError } from '../facts/stream-error.ts'
+import { readInputDetails, readOutputDetails, totalOf } from '../facts/usage-details.ts'
 import { decodeText } from '../json/native.ts'
 import { countAt, memberOf, objectAt, textAt } from '../json/read-value.ts'
 import { findMember, type Members, scanMembers, stringAt } from '../json/scan-members.ts'
-import { ITEM_EVENTS, type ItemListener, tellItems } from './told-items.ts'
 import { UnreportedOutput } from './unreported-output.ts'
 
 export interface EventReading {
   /** A limit or an expression reads tokens. */
   readonly estimates: boolean
-  /** Undefined: no guard checks what items say together. */
-  readonly items?: ItemListener | undefined
 }
 
 /** Reads facts from the events of a provider in a session; the tokens of a session are the sum over its responses (decision B08). */
@@ -20,11 +17,9 @@ export class SessionEvents {
   readonly #facts: LlmFacts
   /** Undefined: nothing reads tokens that no provider has reported. */
   readonly #unreported: UnreportedOutput | undefined
-  readonly #items: ItemListener | undefined
 
-  constructor(facts: LlmFacts, { estimates, items }: EventReading) {
+  constructor(facts: LlmFacts, { estimates }: EventReading) {
     this.#facts = facts
-    this.#items = items
     this.#unreported = estimates ? new UnreportedOutput() : undefined
   }
 
@@ -34,15 +29,13 @@ export class SessionEvents {
     if ('fault' in members) return false
     const type = textOf(members, 'type') ?? ''
     const read = READERS.get(type)
-    const items = ITEM_EVENTS.has(type) ? this.#items : undefined
     // Most events are pieces of audio and text.
-    if (read === undefined && items === undefined) {
+    if (read === undefined) {
       if (this.#unreported !== undefined && OUTPUT.test(type)) addOutput(members, type, this.#unreported)
       return false
     }
     const event = parseJson(decodeText(message, 0, message.length))
-    if (items !== undefined) tellItems(type, event, items)
-    if (read?.(event, this.#facts) !== true) return false
+    if (!read(event, this.#facts)) return false
     if (type === 'response.done') this.#unreported?.reported(textAt(objectAt(event, 'response'), 'id') ?? '')
     return true
   }

@@ -6,9 +6,8 @@ import { writeTextFrame } from '#net/websocket/write-frame.ts'
 import { inOneTurn } from '#test/support/in-one-turn.ts'
 import { prepare, type Setup } from '#test/support/prepare-llm.ts'
 import type { Guard } from '../guards/guard.ts'
-import type { PromptGuardRequestSpec } from '../guards/guard-schema.ts'
+import type { PromptGuardRequestSpec } from '../settings/guard-schema.ts'
 import { Collector } from '../testing.ts'
-import { Conversation } from './conversation.ts'
 import { GuardedSession } from './guarded-session.ts'
 import type { PreparedSession } from './prepare-session.ts'
 import { SessionFilter } from './session-filter.ts'
@@ -32,10 +31,9 @@ export function open(request: readonly PromptGuardRequestSpec[], guards?: readon
   const limits = { claim, maxBytes: session.maxBytes }
   const { head, guards: compiled } = session.guarded!
   exchange.context = { ...exchange.context, guardLoad: uncountedGuardLoad() }
-  const conversation = Conversation.checkedBy(guards ?? compiled, exchange)
-  const reading = { facts: { ...NO_LLM }, charge: () => {}, estimates: false, items: conversation }
+  const reading = { facts: { ...NO_LLM }, charge: () => {}, estimates: false }
   const inner = new SessionFilter({ ...limits, ...reading })
-  const options = { ...limits, exchange, head, guards: guards ?? compiled, conversation }
+  const options = { ...limits, exchange, head, guards: guards ?? compiled }
   const filter: GuardedSession = new GuardedSession(inner, options)
   const [toClient, toProvider] = [new Collector(), new Collector()]
   const provider = filter.into(toClient)
@@ -43,7 +41,6 @@ export function open(request: readonly PromptGuardRequestSpec[], guards?: readon
   return {
     exchange,
     filter,
-    conversation,
     toClient,
     toProvider,
     /** The client sends a text, or frames. */
@@ -60,16 +57,6 @@ export function open(request: readonly PromptGuardRequestSpec[], guards?: readon
       return texts('server', toClient)
     },
   }
-}
-
-/** The provider has finished a response. */
-export function answer(response: object): Buffer {
-  return told({ type: 'response.done', response })
-}
-
-/** An event of the provider. */
-export function told(event: object): Buffer {
-  return writeTextFrame('server', Buffer.from(JSON.stringify(event)))
 }
 
 function texts(sender: 'client' | 'server', { text }: Collector): string[] {

@@ -1,14 +1,16 @@
 import { parseExactJson } from '#base/exact-json.ts'
 import { asBuffer } from '#net/body/as-buffer.ts'
+import { type AnswerError, type AnswerSink, unreadableAnswer } from '../chat/answer-sink.ts'
+import type { StreamLimits, StreamReader } from '../chat/dialect.ts'
 import { decodeText } from '../json/native.ts'
-import { type AnswerError, type AnswerSink, unreadableAnswer } from '../translation/answer-sink.ts'
-import type { StreamLimits, StreamReader } from '../translation/dialect.ts'
-import { SseEvents } from './sse-events.ts'
+import { SseBlock } from './sse-block.ts'
+import { SseSplitter } from './sse-splitter.ts'
 
 /** Reads an event stream of a dialect, whose events are JSON. What cannot be read ends the answer with an error. */
 export abstract class EventReader implements StreamReader {
   protected readonly sink: AnswerSink
-  readonly #events: SseEvents
+  readonly #splitter: SseSplitter
+  readonly #block = new SseBlock()
   #isOver = false
   /** The rest of the last event is being read, which may be incomplete. */
   #isAtEnd = false
@@ -16,19 +18,21 @@ export abstract class EventReader implements StreamReader {
   constructor(sink: AnswerSink, { claim, maxEventBytes }: StreamLimits) {
     this.sink = sink
     const receiver = {
-      event: (name: string, data: Uint8Array) => this.#read(name, data),
-      overlong: () => this.#refuse('an event of the stream is too large'),
+      block: (buffer: Buffer, start: number, end: number) => this.#readBlock(buffer, start, end),
+      part: () => this.#refuse('an event of the stream is too large'),
     }
-    this.#events = new SseEvents(receiver, { claim, maxBlockBytes: maxEventBytes })
+    this.#splitter = new SseSplitter(receiver, { claim, maxBlockBytes: maxEventBytes })
   }
 
   push(piece: Uint8Array): void {
-    if (!this.#isOver) this.#events.push(asBuffer(piece))
+    if (!this.#isOver) this.#splitter.push(asBuffer(piece), 0, piece.length)
   }
 
+  /** An event without the empty line after it counts, because some servers omit it after the last one. */
   finish(): void {
     this.#isAtEnd = true
-    if (!this.#isOver) this.#events.end()
+    const { rest } = this.#splitter
+    this.#readBlock(rest, 0, rest.length)
   }
 
   /** @param name from the event line; empty if there is none */
@@ -50,8 +54,10 @@ export abstract class EventReader implements StreamReader {
     this.sink.fail(error)
   }
 
-  #read(name: string, bytes: Uint8Array): void {
-    if (this.#isOver || bytes.length === 0) return
+  #readBlock(buffer: Buffer, start: number, end: number): void {
+    if (this.#isOver) return
+    const { name, data: bytes } = this.#block.read(buffer, start, end)
+    if (bytes.length === 0) return
     const data = decodeText(bytes, 0, bytes.length)
     if (this.isEndMark(data)) return
     let event: unknown

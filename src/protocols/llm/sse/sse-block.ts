@@ -1,6 +1,6 @@
+import { skipSpace } from '#base/json-bytes/skip-value.ts'
 import { decodeLatin1, decodeText } from '../json/native.ts'
 import { readsAt } from '../json/reads-at.ts'
-import { skipSpace } from '../json/skip-value.ts'
 
 const LF = 0x0a
 const QUOTE = 0x22

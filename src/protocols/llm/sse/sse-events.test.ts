@@ -1,32 +1,33 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { BodyClaim, BodyMemory } from '#net/body/body-memory.ts'
 import { roomFor } from '#net/testing/room-for.ts'
 import { SseParser } from '../../http/sse.ts'
-import { SseEvents } from './sse-events.ts'
+import { SseBlock } from './sse-block.ts'
 import { SseSplitter } from './sse-splitter.ts'
 
-type Read = [name: string, data: string] | 'overlong'
+type Read = [name: string, data: string]
 
 /** Reads a stream in pieces of these sizes, all in the same memory, which is overwritten afterwards. */
-function read(stream: string, cuts: readonly number[] = [], limits = {}): Read[] {
+function read(stream: string, cuts: readonly number[] = []): Read[] {
   const found: Read[] = []
-  const receiver = {
-    event: (name: string, data: Uint8Array) => found.push([name, Buffer.from(data).toString()]),
-    overlong: () => found.push('overlong'),
+  const reader = new SseBlock()
+  const block = (buffer: Buffer, start: number, end: number) => {
+    const { dataStart, name, data } = reader.read(buffer, start, end)
+    if (dataStart >= 0) found.push([name, Buffer.from(data).toString()])
   }
-  const events = new SseEvents(receiver, { claim: roomFor(0).claim, ...limits })
+  const splitter = new SseSplitter({ block, part: () => expect.fail() }, { claim: roomFor(0).claim })
   const bytes = Buffer.from(stream)
   const shared = Buffer.alloc(bytes.length + 9)
   let at = 0
   for (const size of [...cuts, bytes.length]) {
     const end = Math.min(at + size, bytes.length)
     bytes.copy(shared, 9, at, end)
-    events.push(shared, 9, 9 + end - at)
+    splitter.push(shared, 9, 9 + end - at)
     shared.fill('#')
     at = end
   }
-  events.end()
+  const { rest } = splitter
+  block(rest, 0, rest.length)
   return found
 }
 
@@ -88,14 +89,6 @@ test('line ends of all kinds may follow each other, in any pieces', () => {
     }),
     { numRuns: 1000 },
   )
-})
-
-test('an event beyond the limit, or without memory, is reported, and the stream goes on', () => {
-  const stream = `data: a\n\ndata: ${'x'.repeat(100)}\n\ndata: b\n\n`
-  const expected = [['', 'a'], 'overlong', ['', 'b']]
-  expect(read(stream, [20, 30], { maxBlockBytes: 50 })).toEqual(expected)
-  expect(read(stream, new Array<number>(200).fill(1), { maxBlockBytes: 50 })).toEqual(expected)
-  expect(read(stream, [20, 30], { claim: new BodyClaim(new BodyMemory(0)) })).toEqual(expected)
 })
 
 test('an event in many small pieces is allocated a few times, not with each piece', () => {

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { Pace, runAtOnce } from '#base/in-slices.ts'
-import { beginsArguments, isJson, readArguments } from './argument-texts.ts'
+import { beginsArguments, readArguments } from './argument-texts.ts'
 
 function argumentsOf(text: string) {
   const found: { start: number; end: number; text: string; canChange: boolean }[] = []
@@ -96,9 +96,4 @@ test.each<[text: string, begins: boolean]>([
   ['\u00a0{', false],
 ])('%j begins arguments: %s', (text, begins) => {
   expect(beginsArguments(text)).toBe(begins)
-})
-
-test('JSON is what the runtime reads', () => {
-  for (const text of ['1', 'null', '{"a":1,"a":2}', ' [] ']) expect(isJson(text)).toBe(true)
-  for (const text of ['', '{', '01', "'a'"]) expect(isJson(text)).toBe(false)
 })

@@ -2,6 +2,7 @@ import type { Pace, Steps } from '#base/in-slices.ts'
 import { parseJson } from '#base/parse-json.ts'
 import { skipSpace, skipString } from '#base/skip-json.ts'
 import { parseInSteps } from '../json/json-document.ts'
+import { isJson } from '../json/read-value.ts'
 
 /**
  * Receives each string, in order.
@@ -34,15 +35,6 @@ export function* readArguments(text: string, pace: Pace, receive: ReceiveArgumen
 /** Arguments are an object, a list or a string. A number may be what somebody wrote to a tool that takes text. */
 export function beginsArguments(text: string): boolean {
   return /^[ \t\r\n]*[{["]/.test(text)
-}
-
-export function isJson(text: string): boolean {
-  try {
-    parseJson(text)
-    return true
-  } catch {
-    return false
-  }
 }
 
 /** All strings of a text that is JSON. */

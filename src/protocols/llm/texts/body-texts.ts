@@ -10,29 +10,21 @@ export interface TextPlace {
   readonly path: string
   /**
    * `arguments`: JSON in a string (`readArguments`), or what a model wrote instead; `input`: the same, if it is for a tool that takes any text;
-   * `base64`: a text file as data (`readFileData`); `number`: a token of a text, which no guard can read.
+   * `base64`: a text file as data (`readFileData`); `number`: a token of a text, which no guard can read; `logprobs`: log probabilities, which spell
+   * out a text a second time and are removed.
    */
-  readonly form: 'string' | 'arguments' | 'input' | 'base64' | 'number'
+  readonly form: 'string' | 'arguments' | 'input' | 'base64' | 'number' | 'logprobs'
   /** False: a changed text would break the request (a name, a value of a schema, a signed thought), so a match rejects, whatever the action. */
   readonly canChange: boolean
   /** Of a text file, as far as the body says it. */
   readonly mediaType?: string | undefined
-  /** Of a token that is not whole characters: it goes on with those of the tokens before it. */
-  readonly bytes?: Uint8Array | undefined
 }
 
 /** Texts of one message or of another part of a body. */
 export interface TextRun {
   readonly role: TextRole
-  /**
-   * The model reads these texts one after the other, so they are also checked joined, and with those of the next joined run of the same
-   * role. False: names, titles and unknown members. They are checked one by one and do not separate the runs around them.
-   */
+  /** The texts are parts of one message, which are also checked joined. False: names, titles, arguments and unknown members. */
   readonly joins: boolean
-  /** False: a translation may leave these texts out, so that they do not separate the texts around them for every provider. */
-  readonly lasts: boolean
-  /** There is one text, or the pieces of one, and no text of other runs stands before or behind it. */
-  readonly isOne: boolean
   readonly places: readonly TextPlace[]
 }
 
@@ -58,8 +50,8 @@ export interface EventText {
   readonly kind: 'delta' | 'whole'
   /** No later text continues the block. */
   readonly ends: boolean
-  /** What the text belongs to, as far as the event tells. */
-  readonly owner: Pick<TextRun, 'role' | 'lasts'>
+  /** Texts of a sequence follow each other: one ends when another one begins in a later event. */
+  readonly sequence: string | undefined
 }
 
 export interface EventTexts {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { readRequestTexts } from '../completions/texts.ts'
+import { readRequestTexts } from '../dialects/completions/texts.ts'
 import { readTextFile } from './file-data.ts'
 import { runsOf } from './testing.ts'
 

@@ -13,13 +13,11 @@ function eventOf(event: object, shape: Partial<EventShape> = {}) {
   return { ...read, texts: read.places.map((place) => read.textAt(place)) }
 }
 
-const BLOCK: BlockOf = { block: 'b', kind: 'delta', form: undefined, ends: false }
+const BLOCK: BlockOf = { block: 'b', kind: 'delta' }
 
-test('a text of no block is a block of its own, of a message of the assistant', () => {
+test('a text of no block is a block of its own', () => {
   const { texts, isSteady } = eventOf({ text: 'a' })
-  expect(texts).toMatchObject([
-    { block: 'event text', kind: 'delta', form: 'string', ends: true, owner: { role: 'assistant', lasts: true } },
-  ])
+  expect(texts).toMatchObject([{ block: 'event text', kind: 'delta', form: 'string', ends: true, sequence: undefined }])
   expect(isSteady).toBe(false)
 })
 
@@ -34,13 +32,10 @@ test('in an event that is not known, all texts go on, and names do not', () => {
   ])
 })
 
-test('a text of a block has the form of the block, and its owner', () => {
-  const owner = { role: 'tool', lasts: false } as const
-  const { texts } = eventOf({ text: 'a' }, { blockOf: () => ({ ...BLOCK, form: 'arguments', owner }) })
-  expect(texts).toMatchObject([{ block: 'b', form: 'arguments', owner }])
-  expect(eventOf({ text: 'a' }, { blockOf: () => BLOCK }).texts).toMatchObject([
-    { block: 'b', form: 'string', owner: { role: 'assistant', lasts: true } },
-  ])
+test('a text of a block has the form of the block, and its sequence', () => {
+  const { texts } = eventOf({ text: 'a' }, { blockOf: () => ({ ...BLOCK, form: 'arguments', sequence: 's' }) })
+  expect(texts).toMatchObject([{ block: 'b', form: 'arguments', ends: false, sequence: 's' }])
+  expect(eventOf({ text: 'a' }, { blockOf: () => BLOCK }).texts).toMatchObject([{ block: 'b', form: 'string' }])
 })
 
 test.each<[what: string, event: object, shape: Partial<EventShape>, isSteady: boolean]>([

@@ -1,7 +1,6 @@
 import type { Steps } from '#base/in-slices.ts'
 import type { JsonValue } from '../json/json-document.ts'
 import type { BodyTexts, EventText, EventTexts, ExemptPlace } from './body-texts.ts'
-import type { TextOwner } from './read-together.ts'
 import type { CompiledTable } from './text-table.ts'
 import { TextWalk } from './text-walk.ts'
 import type { WalkedPlace } from './walked-place.ts'
@@ -14,18 +13,17 @@ export function* readTexts(body: JsonValue, table: CompiledTable, exempt?: Exemp
 }
 
 /** Begins the names of blocks that are one text of one event. */
-export const ALONE = 'event '
+const ALONE = 'event '
 
 /** What a text in an event is a part of. */
 export interface BlockOf {
   readonly block: string
   readonly kind: EventText['kind']
-  /** Of the whole text; undefined: that of the place. */
-  readonly form: 'arguments' | 'input' | undefined
+  /** Of the whole text; by default that of the place. */
+  readonly form?: 'arguments' | 'input' | undefined
   /** The block ends with the event. */
-  readonly ends: boolean
-  /** Undefined: a message of the assistant. */
-  readonly owner?: TextOwner
+  readonly ends?: boolean
+  readonly sequence?: string
 }
 
 /** How the texts of an event belong together with those of others. */
@@ -40,8 +38,6 @@ export interface EventShape {
   readonly exempt: ExemptPlace[] | undefined
 }
 
-const MESSAGE: TextOwner = { role: 'assistant', lasts: true }
-
 /** The texts of an event of a stream. */
 export function* readEvent(
   event: JsonValue,
@@ -54,10 +50,10 @@ export function* readEvent(
   const textAt = (place: WalkedPlace): EventText => {
     const of = blockOf(place) ?? (isKnown || place.isName ? undefined : goingOn(place))
     if (of === undefined) {
-      return { block: `${ALONE}${place.path}`, place, form: place.form, kind: 'delta', ends: true, owner: MESSAGE }
+      return { block: `${ALONE}${place.path}`, place, form: place.form, kind: 'delta', ends: true, sequence: undefined }
     }
-    const { block, kind, form, ends, owner = MESSAGE } = of
-    return { block, place, form: form ?? place.form, kind, ends, owner }
+    const { block, kind, form = place.form, ends = false, sequence } = of
+    return { block, place, form, kind, ends, sequence }
   }
   const [only] = places
   const isOne = places.length === 1 && closes.length === 0
@@ -74,7 +70,7 @@ function goesOn({ kind, ends }: EventText): boolean {
 }
 
 function goingOn(place: WalkedPlace): BlockOf {
-  return { block: place.pathBy(indexOf), kind: 'delta', form: undefined, ends: false }
+  return { block: place.pathBy(indexOf), kind: 'delta' }
 }
 
 /** The number that an element of a list has in all events of a stream: its `index`, otherwise its position. */

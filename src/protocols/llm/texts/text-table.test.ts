@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { readTexts } from './read-texts.ts'
 import { runsOf } from './testing.ts'
-import { compileTable, expandPaths, joinsAt, under } from './text-table.ts'
+import { compileTable, expandPaths, under } from './text-table.ts'
 import * as treat from './treatments.ts'
 import { FIXED, ID, TEXT } from './treatments.ts'
 
@@ -38,7 +38,6 @@ const JOINED = compileTable({
   runs: {},
   places: {
     text: TEXT,
-    fixedText: treat.FIXED_TEXT,
     name: FIXED,
     'parts[]': treat.PART,
     'parts[].text': TEXT,
@@ -66,7 +65,6 @@ const STRINGS: readonly (readonly [path: string, body: object, joins: boolean])[
   ['text[0][0]', { text: [['a']] }, true],
   ['text.x', { text: { x: 'a' } }, false],
   ['TEXT', { TEXT: 'a' }, true],
-  ['fixedText', { fixedText: 'a' }, true],
   ['name', { name: 'a' }, false],
   ['name[0]', { name: ['a'] }, false],
   ['x', { x: 'a' }, false],
@@ -115,12 +113,6 @@ test.each(STRINGS)('the string at %s in %j is read together with others: %j', (p
   const found = runs.map(([role, ...texts]) => [role, texts.find((text) => text.startsWith(`${path}: `))])
   const [role] = found.find(([, text]) => text !== undefined) ?? []
   expect(role).toBe(joins ? 'user' : '(user)')
-  // Pieces of a text that is there a second time are not read together in streams.
-  expect(joinsAt(JOINED, path)).toBe(joins && path !== 'fixedText')
-})
-
-test('no path is no text', () => {
-  expect(joinsAt(JOINED, '')).toBe(false)
 })
 
 test('a pattern with alternatives stands for several paths', () => {

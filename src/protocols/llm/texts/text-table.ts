@@ -1,12 +1,8 @@
 import type { TextRole } from './body-texts.ts'
 import type { Exemption, Treatment } from './treatments.ts'
 
-/**
- * `role`: by the member `role`; `item`: by the member `role`, otherwise by the type of the item. `thought` (of the assistant) and `result` (of a
- * tool): texts within a message that a translation may leave out, or move. `tokens`: pieces of one text. `input`: a text (of the user) that the
- * model reads by itself.
- */
-export type RunRole = TextRole | 'role' | 'item' | 'thought' | 'result' | 'tokens' | 'input'
+/** `role`: by the member `role`; `item`: by the member `role`, otherwise by the type of the item. */
+export type RunRole = TextRole | 'role' | 'item'
 
 /**
  * What is known about the strings of a body, by paths: `messages[].content[].text`, `tools[].{function,custom}.name`, `variables.*`. All
@@ -105,41 +101,6 @@ function variantOf(name: string, { members }: TableNode): TableNode | undefined 
 /** The table for an element of a list. In the place of a text, it is a list of texts. */
 export function elementNode(node: TableNode): TableNode | undefined {
   return node.element ?? (node.treatment?.kind === 'text' ? node : undefined)
-}
-
-/** Treatments of a string that leave a list or an object to the table. */
-const OPEN: ReadonlySet<Treatment['kind'] | undefined> = new Set([
-  undefined,
-  'text',
-  'visible',
-  'part',
-  'file',
-  'exempt',
-])
-
-/** Whether guards check a string at a path together with other texts of its run. What is unknown in a part counts as its text. */
-export function joinsAt(table: CompiledTable, path: string): boolean {
-  let node = table.root
-  let isInPart = false
-  for (const step of path.match(/\[\d+\]|\{\d+\}|[^.[\]{}]+/g) ?? []) {
-    const inner = step.startsWith('[') ? elementNode(node) : memberNode(table, node, step)
-    if (inner === undefined) return isInPart && OPEN.has(node.treatment?.kind)
-    node = inner
-    isInPart ||= node.treatment?.kind === 'part'
-  }
-  switch (node.treatment?.kind) {
-    case 'text':
-      return node.treatment.canChange
-    case 'signed':
-      return node.treatment.joins
-    case 'part':
-    case 'file':
-      return true
-    case undefined:
-      return isInPart
-    default:
-      return false
-  }
 }
 
 /** The paths that a pattern with alternatives stands for: `a.{b,c}.d` for `a.b.d` and `a.c.d`. */

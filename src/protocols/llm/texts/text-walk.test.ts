@@ -21,10 +21,10 @@ function exemptOf(body: unknown, places: TextTable['places']): string[] {
   return exempt.map(({ path, reason }) => `${path}: ${reason}`)
 }
 
-/** Role, and whether the run joins, lasts and is one. */
+/** Role, and whether the run joins. */
 function kindsOf(body: unknown, table: Partial<TextTable>) {
   const { runs } = runAtOnce(readTexts(documentOf(body), compileTable({ ...EMPTY, ...table })))
-  return runs.map(({ role, joins, lasts, isOne }) => [role, joins, lasts, isOne])
+  return runs.map(({ role, joins }) => [role, joins])
 }
 
 test.each<[body: unknown, runs: string[][]]>([
@@ -42,7 +42,7 @@ test.each<[body: unknown, runs: string[][]]>([
   ],
 ])('in the body %j, all strings are of the user', (body, runs) => {
   expect(read(body)).toEqual(runs)
-  expect(kindsOf(body, {})).toEqual(runs.map(() => ['user', false, true, false]))
+  expect(kindsOf(body, {})).toEqual(runs.map(() => ['user', false]))
 })
 
 test('some members are read before all others, in their order', () => {
@@ -53,20 +53,10 @@ test('some members are read before all others, in their order', () => {
   expect(read({ z: '1', b: '2' }, { first: ['b'] }).map(([, text]) => text)).toEqual(['b: 2', 'z: 1'])
 })
 
-test.each<[role: string, kind: (string | boolean)[]]>([
-  ['system', ['system', true, true, false]],
-  ['user', ['user', true, true, false]],
-  ['assistant', ['assistant', true, true, false]],
-  ['tool', ['tool', true, true, false]],
-  ['thought', ['assistant', true, false, false]],
-  ['result', ['tool', true, false, false]],
-  ['tokens', ['assistant', true, true, true]],
-])('the run of %s', (role, kind) => {
-  const table = { runs: { a: role as 'user' }, places: { 'a.text': treat.TEXT } }
-  expect(kindsOf({ a: { text: 'x' } }, table)).toEqual([kind])
-  // Names are never pieces of one text.
-  const [owner, , lasts] = kind
-  expect(kindsOf({ a: { name: 'x' } }, table)).toEqual([[owner, false, lasts, false]])
+test.each(['system', 'user', 'assistant', 'tool'] as const)('the run of %s', (role) => {
+  const table = { runs: { a: role }, places: { 'a.text': treat.TEXT } }
+  expect(kindsOf({ a: { text: 'x' } }, table)).toEqual([[role, true]])
+  expect(kindsOf({ a: { name: 'x' } }, table)).toEqual([[role, false]])
 })
 
 test.each<[member: object, role: string]>([
@@ -79,18 +69,18 @@ test.each<[member: object, role: string]>([
 ])('a message %j is of the role %s', (member, role) => {
   const table = { runs: { 'm[]': 'role' as const }, places: { 'm[].text': treat.TEXT, 'm[].role': treat.FIXED } }
   const kinds = kindsOf({ m: [{ text: 'x', ...member }] }, table)
-  expect(kinds[0]).toEqual([role, true, true, false])
+  expect(kinds[0]).toEqual([role, true])
 })
 
-test.each<[member: object, role: string, lasts: boolean]>([
-  [{}, 'user', true],
-  [{ role: 'assistant', type: 'x_output' }, 'assistant', true],
-  [{ type: 'x_output' }, 'tool', true],
-  [{ type: 'message' }, 'assistant', true],
-  [{ type: 'reasoning' }, 'assistant', false],
-])('an item %j is of the role %s; it lasts: %j', (member, role, lasts) => {
+test.each<[member: object, role: string]>([
+  [{}, 'user'],
+  [{ role: 'assistant', type: 'x_output' }, 'assistant'],
+  [{ type: 'x_output' }, 'tool'],
+  [{ type: 'message' }, 'assistant'],
+  [{ type: 'reasoning' }, 'assistant'],
+])('an item %j is of the role %s', (member, role) => {
   const table = { runs: { 'i[]': 'item' as const }, places: { 'i[].text': treat.TEXT } }
-  expect(kindsOf({ i: [{ text: 'x', ...member }] }, table)[0]).toEqual([role, true, lasts, false])
+  expect(kindsOf({ i: [{ text: 'x', ...member }] }, table)[0]).toEqual([role, true])
 })
 
 test('texts behind a run within another one are of the outer run', () => {
@@ -110,7 +100,8 @@ test.each<[treatment: treat.Treatment, value: unknown, texts: string[][]]>([
   [treat.TEXT, [7], [['user', 'p[0]: 7! (number)']]],
   [treat.TEXT, { x: 'a' }, [['(user)', 'p.x: a']]],
   [treat.TEXT, true, []],
-  [treat.FIXED_TEXT, 'a', [['user', 'p: a!']]],
+  [treat.LOGPROBS, ['a'], [['(user)', 'p: a (logprobs)']]],
+  [treat.LOGPROBS, null, []],
   [treat.VISIBLE, 'a', [['(user)', 'p: a']]],
   [treat.VISIBLE, ['a', { x: 'b' }], [['(user)', 'p[0]: a', 'p[1]{0}:name: x!', 'p[1]{0}: b']]],
   [treat.VISIBLE, { x: 'a' }, [['(user)', 'p.x: a']]],
@@ -201,14 +192,6 @@ test('members are known in any case, but a variant of an exempt one is checked',
     ['user', 'a.TEXT: x'],
     ['(user)', 'a.Id: y-1', 'a.NAME: z!', 'a.te_xt: w'],
   ])
-})
-
-test('a token that is not whole characters has bytes', () => {
-  const table = compileTable({ ...EMPTY, places: { 't[].token': treat.FIXED_TEXT } })
-  const body = { t: [{ token: '\\xc3' }, { token: '\ufffd', bytes: [0xa9] }, { token: 'a', bytes: [1] }] }
-  const { runs } = runAtOnce(readTexts(documentOf(body), table))
-  const places = runs.filter(({ joins }) => joins).flatMap((run) => run.places)
-  expect(places.map(({ bytes }) => bytes && [...bytes])).toEqual([[0xc3], [0xa9], undefined])
 })
 
 test('the media type of a file is in its own member', () => {

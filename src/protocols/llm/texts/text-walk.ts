@@ -4,10 +4,9 @@ import type { JsonChildren, JsonValue } from '../json/json-document.ts'
 import { beginsArguments } from './argument-texts.ts'
 import type { BodyTexts, ExemptPlace, TextRole, TextRun } from './body-texts.ts'
 import { readTextFile } from './file-data.ts'
-import { ownerOfItem, roleNamed } from './read-together.ts'
 import { type SchemaWalk, walkSchema } from './schema-texts.ts'
+import { roleNamed, roleOfItem } from './text-roles.ts'
 import { type CompiledTable, elementNode, memberNode, type RunRole, type TableNode } from './text-table.ts'
-import { bytesOf } from './token-bytes.ts'
 import { ADDRESS, type Exemption, FILE, type FileTreatment, MEDIA, type SignedTreatment } from './treatments.ts'
 import {
   CHOSEN,
@@ -16,7 +15,6 @@ import {
   Location,
   nameAt,
   rangeOf,
-  TokenPlace,
   type VisitChild,
   WalkedPlace,
 } from './walked-place.ts'
@@ -33,17 +31,13 @@ class WalkedExemption extends LeafLocation implements ExemptPlace {
 /** The texts of a run while it is read. */
 class Run {
   readonly role: TextRole
-  readonly lasts: boolean
-  readonly isOne: boolean
   readonly texts: WalkedPlace[] = []
   readonly others: WalkedPlace[] = []
   /** Strings that the table does not mention. */
   readonly unknown: WalkedPlace[] = []
 
-  constructor(role: TextRole, lasts: boolean, isOne = false) {
+  constructor(role: TextRole) {
     this.role = role
-    this.lasts = lasts
-    this.isOne = isOne
   }
 }
 
@@ -71,7 +65,7 @@ export class TextWalk {
   readonly #pace = new Pace()
   /** Outermost first. Bodies may be large, so the walk yields between any two values. */
   readonly #open: OpenValue[] = []
-  #run = new Run('user', true)
+  #run = new Run('user')
   readonly #schemas: SchemaWalk = {
     each: (value, visit) => this.#each(value, visit),
     report: (place) => this.#run.others.push(place),
@@ -87,7 +81,7 @@ export class TextWalk {
     const { first } = this.#table
     const origin = new Location(body)
     if (body.kind !== 'object') {
-      this.#within(new Run('user', true), () => this.#visit(body, this.#table.root, origin))
+      this.#within(new Run('user'), () => this.#visit(body, this.#table.root, origin))
       return yield* this.#visitOpen()
     }
     if (first.length > 0) {
@@ -113,9 +107,7 @@ export class TextWalk {
   }
 
   *#visitTop(name: string, at: Location): Steps<void> {
-    this.#within(new Run('user', true), () =>
-      this.#visit(at.value, memberNode(this.#table, this.#table.root, name), at),
-    )
+    this.#within(new Run('user'), () => this.#visit(at.value, memberNode(this.#table, this.#table.root, name), at))
     yield* this.#visitOpen()
   }
 
@@ -137,12 +129,12 @@ export class TextWalk {
   /** Yields between places. */
   *texts(): Steps<BodyTexts> {
     const runs: TextRun[] = []
-    for (const { role, lasts, isOne, texts, others, unknown } of this.#runs) {
+    for (const { role, texts, others, unknown } of this.#runs) {
       if (this.#pace.after(WORK_PER_RUN)) yield
-      if (texts.length > 0) runs.push({ role, joins: true, lasts, isOne, places: texts })
+      if (texts.length > 0) runs.push({ role, joins: true, places: texts })
       const alone = unknown.length === 0 ? others : [...others, ...unknown]
       if (alone.length === 0) continue
-      runs.push({ role, joins: false, lasts, isOne: false, places: yield* orderInSteps(alone, this.#pace) })
+      runs.push({ role, joins: false, places: yield* orderInSteps(alone, this.#pace) })
     }
     return { runs }
   }
@@ -201,7 +193,7 @@ export class TextWalk {
     if (treatment === undefined) return this.#default(value, node, at)
     switch (treatment.kind) {
       case 'text':
-        if (value.kind === 'string') this.#run.texts.push(textPlace(value, at, treatment.canChange))
+        if (value.kind === 'string') this.#run.texts.push(new WalkedPlace(rangeOf(value), at, true))
         else if (value.kind === 'number') this.#token(value, at)
         else this.#default(value, node, at)
         return
@@ -219,6 +211,9 @@ export class TextWalk {
         return this.#arguments(value, at)
       case 'schema':
         return walkSchema(value, at, this.#schemas)
+      case 'logprobs':
+        if (isCompound(value)) this.#run.others.push(new WalkedPlace(rangeOf(value), at, true, 'logprobs'))
+        return
       case 'file':
         return this.#file(value, node, at, treatment)
       case 'exempt':
@@ -321,11 +316,6 @@ export class TextWalk {
   }
 }
 
-function textPlace(value: JsonValue, at: Location, canChange: boolean): WalkedPlace {
-  const range = rangeOf(value)
-  return canChange ? new WalkedPlace(range, at, true) : new TokenPlace(range, at, bytesOf(value.text, at.parent!.value))
-}
-
 /** A text file in a member that no table knows, such as those of another interface. Undefined: it is none. */
 function unknownFile(value: JsonValue, name: string | undefined, at: Location): FilePlace | undefined {
   if (value.kind !== 'string' || (name !== 'file_data' && name !== 'data')) return undefined
@@ -342,13 +332,7 @@ function isCompound({ kind }: JsonValue): boolean {
 }
 
 function runOf(role: RunRole, value: JsonValue): Run {
-  if (role === 'thought') return new Run('assistant', false)
-  if (role === 'result') return new Run('tool', false)
-  if (role === 'tokens') return new Run('assistant', true, true)
-  if (role === 'input') return new Run('user', true, true)
   const given = value.get('role')?.text
-  if (role === 'role') return new Run(roleNamed(given ?? 'user'), true)
-  if (role !== 'item') return new Run(role, true)
-  const owner = ownerOfItem(given, value.get('type')?.text)
-  return new Run(owner.role, owner.lasts)
+  if (role === 'role') return new Run(roleNamed(given ?? 'user'))
+  return new Run(role === 'item' ? roleOfItem(given, value.get('type')?.text) : role)
 }

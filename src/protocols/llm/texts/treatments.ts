@@ -1,7 +1,7 @@
 /** How guards treat the strings at a place of a body. A string without a treatment is checked and can be masked. */
 export type Treatment =
-  /** Text of a message, joined with its neighbours. */
-  | { readonly kind: 'text'; readonly canChange: boolean }
+  /** Text of a message, joined with the other parts of it. */
+  | { readonly kind: 'text' }
   /** The same as without a treatment: it tells members of the interface from unknown ones. */
   | { readonly kind: 'visible' }
   /** An element of a list of parts: the strings of a part without text are text, because its type is unknown. */
@@ -15,6 +15,8 @@ export type Treatment =
   /** The same as text in a string, or as JSON. */
   | { readonly kind: 'arguments' }
   | { readonly kind: 'schema' }
+  /** Log probabilities of tokens, which spell a text out a second time: they are removed. */
+  | { readonly kind: 'logprobs' }
   /** A file as base64 or data URL: text is checked, other files are exempt. @see file-data.ts */
   | FileTreatment
   | Exemption
@@ -37,15 +39,14 @@ export interface Exemption {
   readonly shape: RegExp | undefined
 }
 
-export const TEXT: Treatment = { kind: 'text', canChange: true }
-/** Pieces of a text that is there a second time in a form that cannot be masked. */
-export const FIXED_TEXT: Treatment = { kind: 'text', canChange: false }
+export const TEXT: Treatment = { kind: 'text' }
 export const VISIBLE: Treatment = { kind: 'visible' }
 export const PART: Treatment = { kind: 'part' }
 export const FIXED: Treatment = { kind: 'fixed' }
 export const JSON_VALUE: Treatment = { kind: 'json' }
 export const ARGUMENTS: Treatment = { kind: 'arguments' }
 export const SCHEMA: Treatment = { kind: 'schema' }
+export const LOGPROBS: Treatment = { kind: 'logprobs' }
 export const FILE: FileTreatment = { kind: 'file', mediaType: undefined }
 
 export function signedBy(by: string): Treatment {

@@ -92,7 +92,7 @@ export class WalkedPlace extends LeafLocation implements TextPlace {
 
   /** With any other text, the place would be the same. */
   get isSteady(): boolean {
-    return this.canChange
+    return this.canChange && this.form !== 'logprobs'
   }
 
   override get path(): string {
@@ -116,16 +116,6 @@ export class FilePlace extends WalkedPlace {
 
   override get isSteady(): boolean {
     return false
-  }
-}
-
-/** A token of a text. */
-export class TokenPlace extends WalkedPlace {
-  readonly bytes: Uint8Array | undefined
-
-  constructor(range: { start: number; end: number }, location: Location, bytes: Uint8Array | undefined) {
-    super(range, location, false)
-    this.bytes = bytes
   }
 }
 

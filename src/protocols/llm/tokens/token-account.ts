@@ -1,4 +1,3 @@
-import { parseJson } from '#base/parse-json.ts'
 import type { LlmFacts } from '#exchange/llm-facts.ts'
 import type { BodyClaim } from '#net/body/body-memory.ts'
 import { ForwardingSink } from '#net/body/forwarding-sink.ts'
@@ -6,7 +5,8 @@ import { HeldBytes } from '#net/body/held-bytes.ts'
 import type { Head } from '#net/http/head.ts'
 import type { BodySink } from '#net/stream.ts'
 import { decodeLatin1, decodeText } from '../json/native.ts'
-import type { RouteType } from '../policy-schema.ts'
+import type { RouteType } from '../settings/policy-schema.ts'
+import { estimateRequest } from './estimate-request.ts'
 import { AUDIO_PER_TOKEN, estimateTokens } from './estimate-tokens.ts'
 
 /** Of a longer answer, the rest is assumed to be like the beginning. */
@@ -75,9 +75,7 @@ export class TokenAccount {
   }
 
   #estimateInput(): number {
-    const body = this.#request
-    if (body === undefined) return 0
-    return body.length > MAX_PARSED_BYTES ? estimateLong(body) : estimateJson(decodeText(body, 0, body.length))
+    return this.#request === undefined ? 0 : estimateRequest(this.#request)
   }
 
   #estimateOutput(): number {
@@ -171,49 +169,6 @@ function audioIn(answer: string): number {
 function outputIn(answer: string, isResponses: boolean): string {
   const texts = isResponses ? DELTAS : OUTPUT
   return Array.from(answer.matchAll(texts), (match) => unescaped(match[1]!)).join('')
-}
-
-/**
- * Of a longer request, the JSON itself is estimated, with its signs and escapes: it may have a million values, and requests of other clients
- * wait meanwhile.
- */
-const MAX_PARSED_BYTES = 262_144
-const QUOTE = 0x22
-const SPACE = 0x20
-
-/** The tokens of a long request. Quotes become spaces: a long run without any would count as data. */
-function estimateLong(body: Uint8Array): number {
-  // The next attempt may send the same body; `slice` of a Buffer would not copy it.
-  const text = new Uint8Array(body)
-  for (let at = 0; at < text.length; at++) if (text[at] === QUOTE) text[at] = SPACE
-  return estimateTokens(decodeText(text, 0, text.length))
-}
-
-/** The tokens of a request: all its texts, with tools and schemas. */
-function estimateJson(body: string): number {
-  let tokens = 0
-  const values: unknown[] = [parse(body)]
-  while (values.length > 0) {
-    const value = values.pop()
-    if (typeof value === 'string') tokens += estimateTokens(value)
-    else if (Array.isArray(value)) for (const element of value) values.push(element)
-    else if (typeof value === 'object' && value !== null) {
-      for (const [key, member] of Object.entries(value)) {
-        tokens += estimateTokens(key)
-        values.push(member)
-      }
-    }
-  }
-  return tokens
-}
-
-/** A body that only the provider can read is text. */
-function parse(body: string): unknown {
-  try {
-    return parseJson(body)
-  } catch {
-    return body
-  }
 }
 
 /** Escapes are not exact: the text is counted, and never shown. */

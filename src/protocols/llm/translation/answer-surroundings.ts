@@ -1,7 +1,7 @@
 import type { Exchange } from '#exchange/exchange.ts'
 import type { LlmFacts } from '#exchange/llm-facts.ts'
 import type { BodyClaim } from '#net/body/body-memory.ts'
-import type { KeptAnswer } from '../answer/kept-answer.ts'
+import type { KeptAnswer } from '../facts/kept-answer.ts'
 
 /** What a response is translated with. */
 export interface AnswerSurroundings {

@@ -9,19 +9,18 @@ import { ForwardingSink } from '#net/body/forwarding-sink.ts'
 import { HeldBytes } from '#net/body/held-bytes.ts'
 import type { Abort, BodySink } from '#net/stream.ts'
 import type { AnswerFailure, AnswerFilter } from '../../backend-protocol.ts'
-import { brokenStream, classifyError, noteError } from '../answer/stream-error.ts'
+import { AnswerEnd } from '../chat/answer-end.ts'
+import { AnswerRoom } from '../chat/answer-room.ts'
+import { type AnswerError, type AnswerSink, isUnreadable, unreadableAnswer } from '../chat/answer-sink.ts'
+import type { AnswerContext, StreamReader } from '../chat/dialect.ts'
+import { Untranslatable } from '../chat/untranslatable.ts'
+import { brokenStream, classifyError, noteError } from '../facts/stream-error.ts'
 import type { JsonValue } from '../json/json-document.ts'
 import { encodeText } from '../json/native.ts'
 import { isLongBody } from '../json/run-for-body.ts'
-import { AnswerEnd } from './answer-end.ts'
-import { AnswerRoom } from './answer-room.ts'
-import { type AnswerError, type AnswerSink, isUnreadable, unreadableAnswer } from './answer-sink.ts'
 import type { AnswerSurroundings } from './answer-surroundings.ts'
-import type { AnswerContext, StreamReader, StreamWriter } from './dialect.ts'
 import { ObservedAnswer } from './observed-answer.ts'
-import { StreamPings } from './stream-pings.ts'
 import type { ChatTranslation } from './translate-request.ts'
-import { Untranslatable } from './untranslatable.ts'
 import { parseAnswerInSteps, refuseAnswer, refuseReported } from './whole-answer.ts'
 
 /** Of what a stream keeps, in UTF-16 units: streams have no limit of their own, but this takes memory. */
@@ -70,7 +69,6 @@ export class ChatAnswer implements AnswerFilter {
     const room = isKept ? undefined : new AnswerRoom(claim, MAX_STREAM, () => end.overflow())
     const context = { ...answerContext(this.#plan, exchange), room }
     const stream = streamed ? to.writeStream(context, (events) => out.write(events)) : undefined
-    if (stream?.ping !== undefined) out.pingsWith(stream, exchange)
     const writer = stream ?? to.writeAnswer(context, (body) => out.bytes(body))
     const { startMonotonicMs, response } = exchange
     const id = from.idHeader && response?.joined(from.idHeader)
@@ -148,25 +146,12 @@ function digitsOf(uuid: string): string {
 class Outgoing {
   readonly #sink: BodySink
   #events = ''
-  #pings: StreamPings | undefined
 
   constructor(sink: BodySink) {
     this.#sink = sink
   }
 
-  /** Fills silences, until the request is over. */
-  pingsWith(writer: StreamWriter, { context }: Exchange): void {
-    const pings = new StreamPings(() => {
-      if (this.#sink.backed) return
-      writer.ping?.()
-      this.flush()
-    })
-    this.#pings = pings
-    context.whenOver(() => pings.stop())
-  }
-
   end(): void {
-    this.#pings?.stop()
     this.flush()
     this.#sink.end()
   }
@@ -183,7 +168,6 @@ class Outgoing {
     if (this.#events === '') return
     const bytes = asBuffer(encodeText(this.#events))
     this.#events = ''
-    this.#pings?.wrote()
     this.#sink.bytes(bytes, 0, bytes.length)
   }
 }

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { runAtOnce } from '#base/in-slices.ts'
-import type { ClientFormat } from '../request/route-type.ts'
+import type { ClientFormat } from '../settings/route-type.ts'
 import { dropForeignThoughts } from './drop-foreign-thoughts.ts'
 
 const TAGGED = 'gatewright:completions:signature:c2ln'

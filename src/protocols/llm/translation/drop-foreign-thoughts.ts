@@ -1,9 +1,10 @@
 import { Pace, type Steps } from '#base/in-slices.ts'
+import { isTagged } from '../chat/tagged-secrets.ts'
+import { FORMATS } from '../dialects/index.ts'
 import { JsonValue, parseInSteps } from '../json/json-document.ts'
 import { RemovedElements } from '../json/removed-elements.ts'
 import { type Splice, spliceInSteps } from '../json/splice.ts'
-import type { ClientFormat } from '../request/route-type.ts'
-import { isTagged } from './tagged-secrets.ts'
+import type { ClientFormat } from '../settings/route-type.ts'
 
 /** Members of which one has the secret, by the type of the thought. */
 const SECRETS: ReadonlyMap<string, string> = new Map([
@@ -13,7 +14,7 @@ const SECRETS: ReadonlyMap<string, string> = new Map([
 
 /** Whether a request of this type that passes as it is has thoughts, or a text like one, of providers of other APIs. */
 export function mayHaveForeignThoughts(type: ClientFormat, body: Uint8Array): boolean {
-  return type !== 'Completions' && isTagged(body)
+  return FORMATS[type].thoughtsIn !== undefined && isTagged(body)
 }
 
 /**
@@ -29,15 +30,9 @@ export function* dropForeignThoughts(type: ClientFormat, body: Uint8Array): Step
 }
 
 function* findThoughts(type: ClientFormat, document: JsonValue, pace: Pace): Steps<readonly Splice[]> {
-  switch (type) {
-    case 'Responses':
-      return (yield* removalsIn(document.get('input'), pace)).splices
-    case 'Messages':
-    case 'MessagesTokenCount':
-      return yield* findInMessages(document.get('messages'), pace)
-    default:
-      return []
-  }
+  const { thoughtsIn } = FORMATS[type]
+  if (thoughtsIn === 'messages') return yield* findInMessages(document.get(thoughtsIn), pace)
+  return (yield* removalsIn(document.get(thoughtsIn!), pace)).splices
 }
 
 function* findInMessages(list: JsonValue | undefined, pace: Pace): Steps<readonly Splice[]> {

@@ -2,9 +2,9 @@ import type { SentSecret } from '#exchange/sent-secret.ts'
 import type { BodyClaim } from '#net/body/body-memory.ts'
 import type { Abort, BodySink } from '#net/stream.ts'
 import type { AnswerFilter } from '../../backend-protocol.ts'
-import { formatClientError } from '../request/refuse.ts'
-import type { ClientFormat } from '../request/route-type.ts'
-import { isClientError, readError } from './read-error.ts'
+import { isClientError, readError } from '../chat/read-error.ts'
+import { formatClientError } from '../dialects/refuse.ts'
+import type { ClientFormat } from '../settings/route-type.ts'
 import { WholeBodySink } from './whole-answer.ts'
 
 /** Of a larger error of another API, only this is read. */
@@ -23,7 +23,7 @@ export interface ErrorAnswerOptions {
   readonly maxNative?: number
 }
 
-/** An error response: the status stays, the body becomes one in the dialect of the client, unless it is one (decision B34). */
+/** An error response: the status stays, the body becomes one in the dialect of the client, unless it is one. */
 export class ErrorAnswer implements AnswerFilter {
   readonly changesLength = true
   /** Errors are short, and clients may know their length. */

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { Head } from '#net/http/head.ts'
-import type { ClientFormat } from '../request/route-type.ts'
-import type { WireDialect } from './dialect.ts'
+import type { WireDialect } from '../chat/dialect.ts'
+import type { ClientFormat } from '../settings/route-type.ts'
 import { foreignFields } from './foreign-fields.ts'
 
 const SENT = {

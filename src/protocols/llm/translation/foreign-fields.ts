@@ -1,45 +1,13 @@
 import type { Head } from '#net/http/head.ts'
-import type { ClientFormat } from '../request/route-type.ts'
-import type { WireDialect } from './dialect.ts'
+import type { WireDialect } from '../chat/dialect.ts'
+import type { VendorFields } from '../dialects/format.ts'
+import { FORMATS } from '../dialects/index.ts'
+import type { ClientFormat } from '../settings/route-type.ts'
 
-/** Vendors' clients send these fields for their own vendor: versions and features of its API, its accounts and keys, telemetry. */
-interface VendorFields {
-  readonly prefixes: readonly string[]
-  readonly names: readonly string[]
-  /** With a credential. They stay if an auth policy of the provider writes to a location of its own. */
-  readonly keys: readonly string[]
-}
-
-/** Both vendors' clients tell about themselves in these. */
-const TELEMETRY = 'x-stainless-'
-
-const OPENAI: VendorFields = {
-  prefixes: ['openai-', 'x-codex-', TELEMETRY],
-  names: ['conversation_id', 'session_id'],
-  keys: ['api-key'],
-}
-const ANTHROPIC: VendorFields = {
-  prefixes: ['anthropic-', 'x-claude-code-', TELEMETRY],
-  names: ['x-app'],
-  keys: ['x-api-key'],
-}
-
-const FIELDS_OF_CLIENTS: Readonly<Record<ClientFormat, VendorFields>> = {
-  Completions: OPENAI,
-  Responses: OPENAI,
-  Embeddings: OPENAI,
-  Messages: ANTHROPIC,
-  MessagesTokenCount: ANTHROPIC,
-}
-
-/** The API of the vendor, which other vendors have too; all other dialects are of neither. */
-const FIELDS_OF_PROVIDERS: { readonly [Name in WireDialect]?: VendorFields } = {
-  completions: OPENAI,
-  responses: OPENAI,
-  embeddings: OPENAI,
-  messages: ANTHROPIC,
-  count: ANTHROPIC,
-}
+/** By the dialect of the provider; the others are of neither vendor. */
+const FIELDS_OF_PROVIDERS: ReadonlyMap<WireDialect, VendorFields> = new Map(
+  Object.values(FORMATS).map(({ dialect, vendor }) => [dialect, vendor]),
+)
 
 /**
  * Names of the fields that the client sent for the vendor of its API, if the provider has the API of another one.
@@ -51,9 +19,9 @@ export function foreignFields(
   head: Head,
   keepsKeys: boolean,
 ): readonly string[] {
-  const fields = FIELDS_OF_CLIENTS[type]
-  if (fields === FIELDS_OF_PROVIDERS[dialect]) return []
-  const { prefixes, names, keys } = fields
+  const { vendor } = FORMATS[type]
+  if (vendor === FIELDS_OF_PROVIDERS.get(dialect)) return []
+  const { prefixes, names, keys } = vendor
   const found: string[] = []
   head.each((name) => {
     if (prefixes.some((prefix) => name.startsWith(prefix)) || names.includes(name)) found.push(name)

@@ -6,7 +6,7 @@ import { Head } from '#net/http/head.ts'
 import { exchangeWith } from '#policies/shared/testing.ts'
 import { sent } from '#test/support/prepare-llm.ts'
 import { observeResponse } from '../answer/read-response.ts'
-import type { ClientFormat } from '../request/route-type.ts'
+import type { ClientFormat } from '../settings/route-type.ts'
 import { Collector } from '../testing.ts'
 
 const COUNT = 2500

@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest'
 import { NO_LLM, NO_TOKENS } from '#exchange/llm-facts.ts'
+import type { AnswerSink, StopReason } from '../chat/answer-sink.ts'
+import { TargetNames } from '../chat/target-names.ts'
 import { toldAnswer } from '../testing.ts'
-import type { AnswerSink, StopReason } from './answer-sink.ts'
 import { ObservedAnswer } from './observed-answer.ts'
-import { TargetNames } from './target-names.ts'
 
 const nothing = () => {}
 const SINK: AnswerSink = {

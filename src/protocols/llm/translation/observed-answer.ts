@@ -1,11 +1,11 @@
 import { clock } from '#base/clock.ts'
 import type { LlmFacts } from '#exchange/llm-facts.ts'
-import { noteFinish } from '../answer/finish-reasons.ts'
-import type { KeptAnswer } from '../answer/kept-answer.ts'
-import { noteNames, noteTier } from '../answer/note-names.ts'
-import type { AnswerError, AnswerSink, AnswerUsage, Citation, StopReason } from './answer-sink.ts'
-import { STOP_REASONS } from './stop-reasons.ts'
-import type { TargetNames } from './target-names.ts'
+import type { AnswerError, AnswerSink, AnswerUsage, Citation, StopReason } from '../chat/answer-sink.ts'
+import { STOP_REASONS } from '../chat/stop-reasons.ts'
+import type { TargetNames } from '../chat/target-names.ts'
+import { noteFinish } from '../facts/finish-reasons.ts'
+import type { KeptAnswer } from '../facts/kept-answer.ts'
+import { noteNames, noteTier } from '../facts/note-names.ts'
 
 export interface ObservedAnswerOptions {
   readonly facts: LlmFacts

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { Head } from '#net/http/head.ts'
-import type { RouteType } from '../policy-schema.ts'
+import type { RouteType } from '../settings/policy-schema.ts'
 import { translateHead } from './translate-head.ts'
 
 type Fields = Readonly<Record<string, string>>
@@ -45,6 +45,8 @@ test.each<Row>([
   ),
   ['Messages', { 'x-ratelimit-remaining-requests': '3' }, { 'anthropic-ratelimit-requests-remaining': '3' }],
   ['Messages', { 'retry-after': '5' }, {}],
+  ['Messages', { 'retry-after': '2722' }, { 'x-should-retry': 'false' }],
+  ['Completions', { 'retry-after': '2722', 'x-should-retry': 'true' }, {}],
 ])('a client of %s with %j also gets %j', (client, fields, added) => {
   const head = Head.response(429)
   for (const [name, value] of Object.entries(fields)) head.set(name, value)

@@ -1,6 +1,7 @@
+import { discourageRetries } from '#net/http/discourage-retries.ts'
 import type { Head } from '#net/http/head.ts'
-import type { RouteType } from '../policy-schema.ts'
-import { isMessagesFormat } from '../request/route-type.ts'
+import type { RouteType } from '../settings/policy-schema.ts'
+import { isMessagesFormat } from '../settings/route-type.ts'
 
 /** Where providers put the id of a request. */
 const REQUEST_IDS = ['request-id', 'x-request-id', 'x-amzn-requestid', 'apim-request-id']
@@ -41,7 +42,7 @@ const UTF8_TYPE = /^[^;,]+; *charset=(?:utf-8|"utf-8")$/i
 
 /**
  * Gives the fields of a response the names that clients of another API read: the id of the request and the state of rate limits. The
- * provider's own fields stay.
+ * provider's own fields stay. Clients do not wait for an error that asks for a long wait.
  */
 export function translateHead(type: RouteType, head: Head, nowMs: number): void {
   const isMessages = isMessagesFormat(type)
@@ -53,6 +54,7 @@ export function translateHead(type: RouteType, head: Head, nowMs: number): void 
     const value = isReset ? (isMessages ? timeAfter(found, nowMs) : durationUntil(found, nowMs)) : found
     if (value !== undefined) setNew(head, isMessages ? messages : chats, value)
   }
+  if (head.status >= 400) discourageRetries(head, nowMs)
 }
 
 function setNew(head: Head, name: string, value: string): void {

@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest'
 import { Head } from '#net/http/head.ts'
+import type { WireDialect } from '../chat/dialect.ts'
 import { runForBody } from '../json/run-for-body.ts'
 import { encode } from '../json/splice.ts'
-import type { ClientFormat } from '../request/route-type.ts'
-import type { WireDialect } from './dialect.ts'
+import type { ClientFormat } from '../settings/route-type.ts'
 import { type TranslatedRequest, translateInSteps } from './translate-request.ts'
 
 const parameters = { type: 'object', properties: { place: { type: 'string' } } }
@@ -37,10 +37,10 @@ test('while a long body is translated, the event loop runs other work', async ()
 })
 
 test('a long body that cannot be translated is refused with the place', async () => {
-  expect(await translate(5000, { n: 2, web_search_options: {} })).toMatchObject({
+  expect(await translate(5000, { n: 2, tools: [{ type: 'code_interpreter' }] })).toMatchObject({
     kind: 'refusal',
     code: 'llm-body-invalid',
-    detail: expect.stringContaining('web_search_options') as string,
+    detail: expect.stringContaining('tools[0]: ') as string,
   })
 })
 

@@ -2,21 +2,21 @@ import type { Steps } from '#base/in-slices.ts'
 import type { LlmTranslation } from '#exchange/llm-facts.ts'
 import type { Refusal } from '#exchange/outcome.ts'
 import type { Head } from '#net/http/head.ts'
+import type { TranslatedBody } from '../chat/body-dialect.ts'
+import { keepLastMarks } from '../chat/cache-marks.ts'
+import type { ClientDialect, ProviderDialect, Target, WireDialect } from '../chat/dialect.ts'
+import { Loops } from '../chat/loops.ts'
+import { Losses } from '../chat/losses.ts'
+import { keepOwnThoughts } from '../chat/own-thoughts.ts'
+import { TargetNames } from '../chat/target-names.ts'
+import { Untranslatable } from '../chat/untranslatable.ts'
+import { type ChatPair, FORMATS, findTranslation } from '../dialects/index.ts'
+import { refuse, refuseFault } from '../dialects/refuse.ts'
 import { JsonValue, parseInSteps } from '../json/json-document.ts'
 import { isLongBody } from '../json/run-for-body.ts'
 import { writeInSteps, writeJson } from '../json/write-json.ts'
 import type { Sending } from '../providers/provider.ts'
-import { refuse, refuseFault } from '../request/refuse.ts'
-import type { ClientFormat } from '../request/route-type.ts'
-import type { TranslatedBody } from './body-dialect.ts'
-import type { ClientDialect, ProviderDialect, WireDialect } from './dialect.ts'
-import { type ChatPair, findTranslation, NATIVE_DIALECTS } from './dialects.ts'
-import { Loops } from './loops.ts'
-import { Losses } from './losses.ts'
-import { keepOwnThoughts } from './own-thoughts.ts'
-import type { PromptCaching } from './prompt-caching.ts'
-import { TargetNames } from './target-names.ts'
-import { Untranslatable } from './untranslatable.ts'
+import type { ClientFormat } from '../settings/route-type.ts'
 
 /** A request in the dialect of its provider. */
 export interface TranslatedRequest {
@@ -59,7 +59,7 @@ export function* translateInSteps(
   { dialect, complete }: Sending,
   body: Uint8Array,
   head: Head,
-  caching: PromptCaching | undefined,
+  target: Pick<Target, 'caching' | 'newLimit'> | undefined,
 ): Steps<TranslatedRequest | Refusal> {
   const translation = findTranslation(type, dialect)!
   const request = yield* parseInSteps(body)
@@ -68,12 +68,12 @@ export function* translateInSteps(
   try {
     const { written, answer } =
       translation.kind === 'chat'
-        ? yield* translateChat(type, translation, request, losses, caching)
+        ? yield* translateChat(type, translation, request, losses, target)
         : translateBody(type, translation.dialect.translate(request, head, losses))
     const sent = complete === undefined ? written : complete(written, head)
     return {
       body: isLongBody(body) ? yield* writeInSteps(sent) : writeJson(sent),
-      facts: { from: NATIVE_DIALECTS[type], to: dialect, dropped: losses.paths },
+      facts: { from: FORMATS[type].dialect, to: dialect, dropped: losses.paths },
       answer,
     }
   } catch (error) {
@@ -92,14 +92,18 @@ function* translateChat(
   { client: to, provider: from, dialect: provider }: ChatPair,
   request: JsonValue,
   losses: Losses,
-  caching: PromptCaching | undefined,
+  target: Pick<Target, 'caching' | 'newLimit'> | undefined,
 ): Steps<Translated> {
   const loops = new Loops()
-  const conversation = keepOwnThoughts(yield* to.readRequest(request, losses), provider, loops, losses)
+  const read = keepOwnThoughts(yield* to.readRequest(request, losses), provider, loops, losses)
   if (loops.areWaiting) yield* loops.rest()
+  const conversation = keepLastMarks(read, losses)
   const { model, streamed, tools } = conversation
-  const names = new TargetNames(tools.map(({ name }) => name))
-  const written = yield* from.writeRequest(conversation, { names, caching }, losses)
+  const names = new TargetNames(
+    tools.map(({ name }) => name),
+    from.takesAnyCallId,
+  )
+  const written = yield* from.writeRequest(conversation, { ...target, names, body: request.json }, losses)
   return { written, answer: { kind: 'chat', type, from, provider, to, streamed, request, model, names } }
 }
 

@@ -7,13 +7,13 @@ import { ForwardingSink } from '#net/body/forwarding-sink.ts'
 import { HeldBytes } from '#net/body/held-bytes.ts'
 import type { BodySink } from '#net/stream.ts'
 import type { AnswerFailure, AnswerFilter } from '../../backend-protocol.ts'
-import { unusableAnswer } from '../answer/stream-error.ts'
+import { Untranslatable } from '../chat/untranslatable.ts'
+import { formatRefusal } from '../dialects/refuse.ts'
+import { unusableAnswer } from '../facts/stream-error.ts'
 import { JsonValue, parseInSteps } from '../json/json-document.ts'
 import { writeJson } from '../json/write-json.ts'
-import { formatRefusal } from '../request/refuse.ts'
 import type { AnswerSurroundings } from './answer-surroundings.ts'
 import type { AnswerTranslation, BodyTranslation } from './translate-request.ts'
-import { Untranslatable } from './untranslatable.ts'
 
 /** What exactly is text of the provider, which must not get into logs. */
 const UNREADABLE = 'it cannot be translated'
@@ -102,7 +102,7 @@ export class RefusedAnswer implements AnswerFilter {
   readonly refusal: Refusal
   readonly failure: AnswerFailure
 
-  constructor(plan: AnswerTranslation, detail: string) {
+  constructor(plan: Pick<AnswerTranslation, 'type'>, detail: string) {
     this.refusal = refuseAnswer(plan, 502, detail)
     this.failure = unusableAnswer(detail)
   }

@@ -1,14 +1,14 @@
 import type { ServedAnswer } from '../../backend-protocol.ts'
-import type { McpRequest } from '../mcp-request.ts'
+import { abandonAll, decisiveError, fanOut, gather, type OpenTarget, passedError } from '../calls/fan-out.ts'
+import { presentTargets } from '../calls/renew-target.ts'
+import type { Capability } from '../message/capabilities.ts'
 import { METHOD_NOT_FOUND, type RequestMessage, resultText } from '../message/json-rpc.ts'
-import type { Capability } from '../session/capabilities.ts'
-import { presentTargets } from '../session/renew-target.ts'
+import { answerError, answerStream, encodeEvent } from '../request/mcp-answer.ts'
+import type { McpRequest } from '../request/mcp-request.ts'
 import { noteSetting } from '../session/session-settings.ts'
 import type { Session } from '../session/session-state.ts'
-import { abandonAll, decisiveError, fanOut, gather, type OpenTarget, passedError } from '../target/fan-out.ts'
 import { requestText } from '../target/request-text.ts'
 import { LIMITS } from '../target/send-to-target.ts'
-import { answerError, answerStream, encodeEvent } from './mcp-answer.ts'
 
 /** Serves a request that all targets with a capability execute, such as `logging/setLevel` (decision B70). */
 export async function answerBroadcast(

@@ -1,4 +1,5 @@
-import { expect, test } from 'vitest'
+import { expect, test, vi } from 'vitest'
+import { type Call, CallError } from '#exchange/call.ts'
 import { type FakeTarget, fakeTargets, initializeMessage, TestClient } from '#test/support/fake-targets.ts'
 import { mcpPlan } from '#test/support/mcp-plan.ts'
 import { verifies } from '#test/support/verifies.ts'
@@ -193,4 +194,36 @@ test('without targets nothing works, unless failures are left out', async () => 
   const client = new TestClient(mcpPlan([], { failureMode: 'FailOpen' }), call)
   expect((await client.initialize()).messages).toMatchObject([{ result: { capabilities: {} } }])
   expect((await client.request(1, 'tools/list')).messages).toMatchObject([{ result: { tools: [] } }])
+})
+
+test.each([
+  ['before any target has responded', 0],
+  ['when one of two has responded', 1],
+])('sessions of targets are ended if the client leaves %s', async (_, responded) => {
+  const left = Promise.withResolvers<void>()
+  let initialised = 0
+  const serve = (name: string): FakeTarget => {
+    return async (asked) => {
+      if (asked.message?.method !== 'initialize') return {}
+      if (initialised++ >= responded) await left.promise
+      return toolServerOf(name)(asked)
+    }
+  }
+  const toolServerOf = (name: string) =>
+    says({ protocolVersion: '2025-11-25', capabilities: { tools: {} } }, { 'mcp-session-id': `session of ${name}` })
+  const { call, seen } = fakeTargets({ a: serve('a'), b: serve('b') })
+  const withSignal: Call = (destination, request) => {
+    const { promise, reject } = Promise.withResolvers<never>()
+    request.signal.addEventListener('abort', () => reject(new CallError('reset')))
+    return Promise.race([call(destination, request), promise])
+  }
+  const client = new AbortController()
+  const served = new TestClient(double, withSignal).send({ message: initializeMessage(), client })
+  await vi.waitFor(() => expect(initialised).toBe(2))
+  client.abort()
+  left.resolve()
+  await served
+  await vi.waitFor(() => expect(seen.filter(({ method }) => method === 'DELETE')).toHaveLength(2))
+  const ended = seen.filter(({ method }) => method === 'DELETE').map(({ headers }) => headers['mcp-session-id'])
+  expect(ended.toSorted()).toEqual(['session of a', 'session of b'])
 })

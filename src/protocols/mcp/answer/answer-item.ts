@@ -4,9 +4,13 @@ import { findAmbiguousMember, shapeOf } from '#base/json-ambiguity.ts'
 import type { Exchange } from '#exchange/exchange.ts'
 import { noteMcpError, UNKNOWN_ANNOTATIONS } from '#exchange/mcp-facts.ts'
 import type { ServedAnswer } from '../../backend-protocol.ts'
+import { findTool, pinningFault } from '../calls/learn-tool.ts'
+import { callInSession, presentTarget } from '../calls/renew-target.ts'
+import { ToClient } from '../calls/to-client.ts'
+import { trackInFlight } from '../calls/track-in-flight.ts'
 import { denialOf, isAllowed, type McpAuthorization } from '../config/authorization.ts'
 import { type McpPlan, type McpTargetPlan, sealsEventIds } from '../config/mcp-plan.ts'
-import type { McpDeps, McpRequest, SessionTarget } from '../mcp-request.ts'
+import type { Naming } from '../config/naming.ts'
 import { sealEventCursor } from '../message/event-cursor.ts'
 import {
   errorText,
@@ -18,27 +22,24 @@ import {
   type ResponseMessage,
 } from '../message/json-rpc.ts'
 import type { ItemParameter } from '../message/methods.ts'
-import { headersOf } from '../modern/request-headers.ts'
+import { LATEST_SESSIONLESS } from '../message/protocol-version.ts'
+import { headersOf } from '../message/request-headers.ts'
+import type { TargetMessage, TargetReply } from '../message/target-reply.ts'
+import { callTarget } from '../modern/call-target.ts'
+import { answerError, answerJson, answerStream, CANCELLED, encodeEvent, refuseRequest } from '../request/mcp-answer.ts'
+import type { McpDeps, McpRequest, SessionTarget } from '../request/mcp-request.ts'
 import { untilStream } from '../session/opening-stream.ts'
-import { LATEST_SESSIONLESS } from '../session/protocol-version.ts'
-import { callInSession, presentTarget } from '../session/renew-target.ts'
 import { noteSetting } from '../session/session-settings.ts'
 import { isEnded, type Session } from '../session/session-state.ts'
 import { abandon } from '../target/abandon.ts'
 import { type FoundItem, findItem } from '../target/find-item.ts'
-import type { Naming } from '../target/naming.ts'
 import { noteAnswered } from '../target/note-attempt.ts'
 import { readOnlyMessage } from '../target/read-reply.ts'
 import { requestText } from '../target/request-text.ts'
-import { resumeResponse } from '../target/resume-response.ts'
+import { ResumedResponse } from '../target/resume-response.ts'
 import { LIMITS } from '../target/send-to-target.ts'
 import { answerFailure, brokenStreamText, hasFailed, noteFailure, SESSION_DELETED } from '../target/target-failure.ts'
-import type { TargetMessage } from '../target/target-reply.ts'
 import { TargetStreamError } from '../target/target-stream-error.ts'
-import { ToClient } from '../target/to-client.ts'
-import { trackInFlight } from '../target/track-in-flight.ts'
-import { findTool, pinningFault } from '../tools/learn-tool.ts'
-import { answerError, answerJson, answerStream, CANCELLED, encodeEvent, refuseRequest } from './mcp-answer.ts'
 
 /** Without `deps`, nothing is known of tools. */
 type PreparedRequest = Pick<McpRequest, 'plan' | 'exchange' | 'era'> & {
@@ -143,16 +144,13 @@ export async function answerItem(
       done()
       return whole
     }
-    // Only a client with a session can continue a response that ends early.
-    const isAlone = session.key === '' && request.era === 'legacy' && target.session?.version !== LATEST_SESSIONLESS
-    const open = (lastEventId: string) => callInSession(request, session, target, { ...GET, lastEventId })
-    const { signal } = deps
-    const received = isAlone ? resumeResponse({ id: message.id, first: reply, open, signal }) : reply.messages
-    inFlight.endResponse = reply.abort
+    const received = resumed(request, session, target, { message, reply })
+    const abort = () => received.abort()
+    inFlight.endResponse = abort
     const messages = relay(request, session, target, { message, messages: received, done })
     return answerStream(messages, () => {
       done()
-      reply.abort()
+      abort()
     })
   }
   done()
@@ -165,6 +163,24 @@ export async function answerItem(
 }
 
 const GET = { method: 'GET', message: undefined, limits: LIMITS.stream } as const
+
+/** Only a client with a session can continue a response that ends early. Revisions without sessions have no way to continue one. */
+function resumed(
+  request: McpRequest,
+  session: Session,
+  { plan, session: present }: SessionTarget,
+  { message, reply }: { readonly message: RequestMessage; readonly reply: Extract<TargetReply, { kind: 'messages' }> },
+): AsyncIterable<TargetMessage> & Pick<ResumedResponse, 'abort'> {
+  const { messages, abort } = reply
+  if (request.era === 'modern' || present?.version === LATEST_SESSIONLESS) {
+    return { [Symbol.asyncIterator]: () => messages[Symbol.asyncIterator](), abort }
+  }
+  // In the same session of the target: another one does not know the events.
+  const open = (lastEventId: string) =>
+    callTarget(request, { ...GET, target: plan, session: present, of: session, lastEventId })
+  const { signal } = request.deps
+  return new ResumedResponse({ id: message.id, first: reply, open, signal, clientContinues: session.key !== '' })
+}
 
 /** Methods that only read, or whose effect is the same the second time. Nobody knows that of a tool. */
 const REPEATABLE = new Set([

@@ -1,9 +1,24 @@
 import { isCaseVariant } from '#base/fold-case.ts'
 import type { Json, JsonObject } from '#base/json.ts'
 import type { ServedAnswer } from '../../backend-protocol.ts'
-import { filterItems, hasRules } from '../config/authorization.ts'
-import type { McpRequest, SessionTarget } from '../mcp-request.ts'
 import {
+  abandonAll,
+  decisiveError,
+  fanOut,
+  gather,
+  type OpenTarget,
+  passedError,
+  type TargetOutcome,
+} from '../calls/fan-out.ts'
+import { pinningFault } from '../calls/learn-tool.ts'
+import { noteTools } from '../calls/note-tools.ts'
+import { publicInterface } from '../calls/public-result.ts'
+import { presentTargets } from '../calls/renew-target.ts'
+import { trackFanOut } from '../calls/track-in-flight.ts'
+import { filterItems, hasRules } from '../config/authorization.ts'
+import { publicName, publicUri } from '../config/naming.ts'
+import {
+  INTERNAL_ERROR,
   INVALID_PARAMS,
   isObject,
   METHOD_NOT_FOUND,
@@ -13,30 +28,17 @@ import {
 } from '../message/json-rpc.ts'
 import { type CursorOwner, type ListPosition, openCursor, sealCursor } from '../message/list-cursor.ts'
 import type { ListRoute } from '../message/methods.ts'
-import { modernResult } from '../modern/modern-result.ts'
-import { headersOf } from '../modern/request-headers.ts'
-import { presentTargets } from '../session/renew-target.ts'
+import { modernResult } from '../message/modern-result.ts'
+import { headersOf } from '../message/request-headers.ts'
+import { answerError, answerMessages, answerStream, CANCELLED, encodeEvent } from '../request/mcp-answer.ts'
+import type { McpRequest, SessionTarget } from '../request/mcp-request.ts'
 import { noteListed } from '../session/session-naming.ts'
 import type { Session } from '../session/session-state.ts'
-import {
-  abandonAll,
-  decisiveError,
-  fanOut,
-  gather,
-  type OpenTarget,
-  passedError,
-  type TargetOutcome,
-} from '../target/fan-out.ts'
-import { publicName, publicUri } from '../target/naming.ts'
-import { publicInterface } from '../target/public-result.ts'
 import { requestText } from '../target/request-text.ts'
 import { LIMITS } from '../target/send-to-target.ts'
-import { trackFanOut } from '../target/track-in-flight.ts'
-import { pinningFault } from '../tools/learn-tool.ts'
-import { noteTools } from '../tools/note-tools.ts'
+import { brokenStreamText, noteFailure } from '../target/target-failure.ts'
+import { TargetStreamError } from '../target/target-stream-error.ts'
 import { readAnnotations } from '../tools/tool-annotations.ts'
-import { checkPage } from './check-page.ts'
-import { answerError, answerMessages, answerStream, CANCELLED, encodeEvent } from './mcp-answer.ts'
 
 /**
  * Responds to a list request with the items of all targets that have the capability (decision B63), in the order of the targets, under
@@ -194,4 +196,33 @@ function visibleItems(
     const named = { ...item, [nameMember]: publish(plan, target.plan, nameOf(item)) }
     return itemKind === 'tool' ? publicInterface(plan, target.plan, named) : named
   })
+}
+
+/** Maximum number of items of a target on one page. */
+const MAX_ITEMS = 10_000
+/** Maximum length of the cursor of a target, in characters. */
+const MAX_CURSOR_LENGTH = 4096
+/** Maximum number of pages of a list of several targets: one target could keep clients reading forever. */
+const MAX_PAGES = 1000
+
+/** A target whose page exceeds a bound has failed. @param number of the page */
+function checkPage(
+  request: McpRequest,
+  outcome: TargetOutcome,
+  member: ListRoute['member'],
+  number: number,
+): TargetOutcome {
+  const { open, result } = outcome
+  const limit = result && exceededBound(request, result[member], result.nextCursor, number)
+  if (limit === undefined) return outcome
+  const error = new TargetStreamError(`target ${open.target.plan.name} sent too long a list`, limit)
+  noteFailure(request.exchange, error)
+  return { open, result: undefined, error: { code: INTERNAL_ERROR, message: brokenStreamText(error) } }
+}
+
+function exceededBound({ plan }: McpRequest, items: unknown, cursor: unknown, number: number): string | undefined {
+  if (Array.isArray(items) && items.length > MAX_ITEMS) return `the limit is ${MAX_ITEMS} items on a page`
+  if (typeof cursor !== 'string') return undefined
+  if (cursor.length > MAX_CURSOR_LENGTH) return `the limit is a cursor of ${MAX_CURSOR_LENGTH} characters`
+  return plan.multiplexes && number >= MAX_PAGES ? `the limit is ${MAX_PAGES} pages` : undefined
 }

@@ -1,5 +1,5 @@
+import type { MessageReader, TargetMessage } from '../message/target-reply.ts'
 import { TargetEvents } from '../target/target-events.ts'
-import type { MessageReader, TargetMessage } from '../target/target-reply.ts'
 
 /** An event for the client. */
 export interface StreamEvent {

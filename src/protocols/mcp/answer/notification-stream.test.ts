@@ -5,12 +5,12 @@ import type { BodySink } from '#net/stream.ts'
 import { TimerWheel } from '#net/timer-wheel.ts'
 import { LocalChannels } from '#state/channels.ts'
 import { LocalTable } from '#state/shared-table.ts'
-import type { McpRequest } from '../mcp-request.ts'
 import { parseMessage } from '../message/json-rpc.ts'
-import { McpMemory } from '../session/mcp-memory.ts'
+import type { TargetMessage } from '../message/target-reply.ts'
+import { McpMemory } from '../request/mcp-memory.ts'
+import type { McpRequest } from '../request/mcp-request.ts'
 import { endSession, NO_SESSION } from '../session/session-state.ts'
 import { announceChange, announceEnd } from '../session/session-stream.ts'
-import type { TargetMessage } from '../target/target-reply.ts'
 import { EventSource, type StreamEvent } from './event-source.ts'
 import { NotificationStream } from './notification-stream.ts'
 
@@ -46,7 +46,7 @@ class Messages implements AsyncIterableIterator<TargetMessage> {
 
   /** The result of the read that waits, or of the next one. */
   async give(method: string | undefined): Promise<void> {
-    const message = parseMessage(JSON.stringify({ jsonrpc: '2.0', method }))
+    const message = parseMessage(JSON.stringify({ jsonrpc: '2.0', method: `notifications/${method}` }))
     const value = { message, eventId: undefined, retryMs: undefined, keep: () => {} } as TargetMessage
     this.#settle((read) =>
       read.resolve(method === undefined ? { done: true, value: undefined } : { done: false, value }),
@@ -69,7 +69,7 @@ class Messages implements AsyncIterableIterator<TargetMessage> {
 const turn = () => new Promise<void>((resolve) => setImmediate(resolve))
 
 const nameOf = ({ message }: TargetMessage): StreamEvent | undefined => {
-  const text = message?.kind === 'notification' ? message.method : ''
+  const text = message?.kind === 'notification' ? message.method.slice('notifications/'.length) : ''
   if (text === 'bad') throw new Error('a bad message')
   return text === 'hidden' ? undefined : { text, isLast: text === 'last' }
 }

@@ -1,19 +1,19 @@
 import { clock } from '#base/clock.ts'
 import type { PipedBody } from '#exchange/call.ts'
 import { asBuffer } from '#net/body/as-buffer.ts'
+import { COMMENT, SILENCE_MS } from '#net/body/keep-alive-sink.ts'
 import { BODY_CHUNKED, type BodySink, type BodySource } from '#net/stream.ts'
 import { WheelTimer, workerWheel } from '#net/timer-wheel.ts'
-import { type McpRequest, targetsOf } from '../mcp-request.ts'
+import { encodeEvent } from '../request/mcp-answer.ts'
+import { type McpRequest, targetsOf } from '../request/mcp-request.ts'
 import type { OpenStream } from '../session/open-streams.ts'
 import { isEnded, type Session } from '../session/session-state.ts'
 import { announceTargets, listenForNews, parseNews, type StreamNews } from '../session/session-stream.ts'
 import { noteUse, REPEAT_MS } from '../session/session-use.ts'
 import { noteFailure } from '../target/target-failure.ts'
 import type { EventReceiver, EventSource, StreamEvent } from './event-source.ts'
-import { COMMENT, SILENCE_MS } from './heartbeat.ts'
-import { encodeEvent } from './mcp-answer.ts'
 
-/** News that wait for a client that does not read; more of them are dropped: they only tell that lists have changed. */
+/** Maximum number of news for a client that does not read. Further ones are dropped, because they only say that lists have changed. */
 const MAX_WAITING_NEWS = 16
 
 const DONE = { done: true, value: undefined } as const

@@ -214,6 +214,22 @@ test.each<Rule>([
   expect(isAllowed(authorizationOf([rule]), exchange)).toBe(false)
 })
 
+test.each<Rule>([
+  ['Deny', 'request.headers["x-role"] == "guest"'],
+  ['Require', 'request.headers["x-role"] != "guest"'],
+  ['Allow', 'request.headers["x-role"] != "guest"'],
+])('%s %s: a header in several lines with different results denies', (...rule) => {
+  const judged = [
+    ['guest', 'x'],
+    ['y', 'x'],
+  ].map((lines) => {
+    const exchange = exchangeNaming('t')
+    for (const line of lines) exchange.request.append('x-role', line)
+    return isAllowed(authorizationOf([rule]), exchange) ? 'allowed' : denialOf(authorizationOf([rule]), exchange).detail
+  })
+  expect(judged).toEqual([expect.stringContaining('compares x-role, which came in several lines'), 'allowed'])
+})
+
 test('a Deny rule about arguments denies no items but tools', () => {
   const exchange = exchangeNaming('x')
   exchange.mcp!.resourceType = 'prompt'
@@ -320,7 +336,52 @@ test('a list of a request about which nothing is known', () => {
 test('a list whose evaluation a limit ends is empty, and the log says why', () => {
   const exchange = exchangeNaming('x')
   expect(filterItems(authorizationOf([['Allow', ENDLESS]]), exchange, ITEMS)).toEqual([])
-  expect([exchange.refusal, exchange.reason]).toEqual(['authorization-exceeded', 'Authorization'])
+  expect([exchange.refusal, exchange.reason]).toEqual(['authorization-exceeded', 'ExpressionLimit'])
   expect(exchange.decidedBy).toMatchObject({ stage: 'backend', field: 'mcp.authorization' })
   expect(exchange.refusalDetail).toContain('evaluation takes too many steps')
+})
+
+function exchangeReading(uri: string) {
+  const exchange = exchangeNaming(uri)
+  exchange.mcp!.resourceType = 'resource'
+  return exchange
+}
+
+const PUBLIC: Rule = ['Allow', 'mcp.resource.name.startsWith("file:///pub/")']
+const NOT_ETC: Rule = ['Deny', 'mcp.resource.name.startsWith("file:///etc/")']
+const ONLY_FILES: Rule = ['Require', 'mcp.resource.name.startsWith("file:")']
+
+test.each<[rule: Rule, uri: string, allowed: boolean]>([
+  [PUBLIC, 'file:///pub/a', true],
+  [PUBLIC, 'file:///pub/../etc/passwd', false],
+  [PUBLIC, 'file:///pub/%2e%2e/etc/passwd', false],
+  [PUBLIC, 'file:///pub/..%2fetc/passwd', false],
+  // As written, no rule allows it; the target may not normalise.
+  [PUBLIC, 'file:///x/../pub/a', false],
+  [PUBLIC, 'file:///pub/x/../a', true],
+  [NOT_ETC, 'file:///pub/a', true],
+  [NOT_ETC, 'file:///pub/../etc/passwd', false],
+  [NOT_ETC, 'FILE:///etc/passwd', false],
+  [NOT_ETC, 'file:///%65tc/passwd', false],
+  // As written, a rule denies it.
+  [NOT_ETC, 'file:///etc/../pub/a', false],
+  [ONLY_FILES, 'FILE:///etc/passwd', false],
+  [ONLY_FILES, 'file:///./etc/passwd', true],
+])('%j: the resource %s may be read, and is listed: %s', (rule, uri, allowed) => {
+  const authorization = authorizationOf([rule])
+  const exchange = exchangeReading(uri)
+  expect(isAllowed(authorization, exchange)).toBe(allowed)
+  expect(exchange.mcp?.name).toBe(uri)
+  const items = { items: [uri], kind: 'resource', target: 'a', nameOf: (item: string) => item } as const
+  expect(filterItems(authorization, exchange, items)).toEqual(allowed ? [uri] : [])
+})
+
+test('names of tools have one form', () => {
+  expect(isAllowed(authorizationOf([['Deny', 'mcp.tool.name == "a:b"']]), exchangeNaming('A:%62'))).toBe(true)
+})
+
+test('the log says under which URI a resource was denied', () => {
+  const detailOf = (uri: string) => denialOf(authorizationOf([NOT_ETC]), exchangeReading(uri)).detail
+  expect(detailOf('file:///etc/passwd')).toMatch(/^Deny rule /)
+  expect(detailOf('FILE:///etc/passwd')).toMatch(/^in normal form, the URI is "file:\/\/\/etc\/passwd": Deny rule /)
 })

@@ -10,6 +10,8 @@ import {
   UNKNOWN_ANNOTATIONS,
   UNKNOWN_ARGUMENTS,
 } from '#exchange/mcp-facts.ts'
+import { findTellingLine } from '#exchange/repeated-field.ts'
+import { normalUri } from './normal-uri.ts'
 
 export const ITEM_KINDS = ['tool', 'prompt', 'resource', 'task'] as const
 export type ItemKind = (typeof ITEM_KINDS)[number]
@@ -43,17 +45,49 @@ export function isAllowed(authorization: McpAuthorization, exchange: Exchange): 
   return judge(authorization, exchange, false)
 }
 
-/** @param isListed a rule whose result depends on the arguments of a call does not hide the tool; unknown values deny otherwise */
+/**
+ * A resource must be allowed under its URI as written and in normal form (decision B71): the target may read either.
+ * @param isListed a rule whose result depends on the arguments of a call does not hide the tool; unknown values deny otherwise
+ */
 function judge(authorization: McpAuthorization, exchange: Exchange, isListed: boolean): boolean {
+  if (!hasRules(authorization)) return true
+  const asNamed = () => judgeAsNamed(authorization, exchange, isListed)
+  return asNamed() && (inNormalForm(exchange, asNamed) ?? true)
+}
+
+/** Evaluates with the URI of a resource in normal form; undefined: it is in normal form already, or there is none. */
+function inNormalForm<Result>({ mcp }: Exchange, evaluate: () => Result): Result | undefined {
+  if (mcp?.resourceType !== 'resource' || mcp.name === undefined) return undefined
+  const written = mcp.name
+  const normal = normalUri(written)
+  if (normal === written) return undefined
+  mcp.name = normal
+  try {
+    return evaluate()
+  } finally {
+    mcp.name = written
+  }
+}
+
+function judgeAsNamed(authorization: McpAuthorization, exchange: Exchange, isListed: boolean): boolean {
   const { broken, deny, require, allow } = authorization
   const holds = (rule: Expression) => {
     const verdict = rule.verdict(exchange)
     return verdict === true || (verdict === 'unknown' && isListed)
   }
-  if (broken) return false
+  if (broken || findRepeated(authorization, exchange) !== undefined) return false
   if (deny.some((rule) => denies(authorization, rule, exchange, isListed))) return false
   if (!require.every(holds)) return false
   return (allow.length === 0 || allow.some(holds)) && exchange.exceeded === undefined
+}
+
+/** The first rule that a header in several lines gives different results, with the header. */
+function findRepeated({ deny, require, allow }: McpAuthorization, exchange: Exchange): string | undefined {
+  for (const rule of [...deny, ...require, ...allow]) {
+    const name = findTellingLine(rule, exchange)
+    if (name !== undefined) return `${rule.where} compares ${name}, which came in several lines with different results`
+  }
+  return undefined
 }
 
 function denies({ denyFailed }: McpAuthorization, rule: Expression, exchange: Exchange, isListed: boolean): boolean {
@@ -70,7 +104,11 @@ export function denialOf(
   const { exceeded } = exchange
   const { decidedBy } = authorization
   if (exceeded !== undefined) return { code: 'authorization-exceeded', detail: exceeded, decidedBy }
-  return { code: 'authorization-denied', detail: describeDenial(authorization, exchange), decidedBy }
+  const describe = () => describeDenial(authorization, exchange)
+  const detail = judgeAsNamed(authorization, exchange, false)
+    ? inNormalForm(exchange, () => `in normal form, the URI is ${JSON.stringify(exchange.mcp!.name)}: ${describe()}`)
+    : describe()
+  return { code: 'authorization-denied', detail: detail ?? describe(), decidedBy }
 }
 
 /** The rule, and why its evaluation failed, if it did; of Allow rules, one that reads something unknown may have been meant. */
@@ -81,6 +119,8 @@ function describeDenial(authorization: McpAuthorization, exchange: Exchange): st
     const why = rule?.whyFailed(exchange)
     return why === undefined ? what : `${what} failed: ${why}`
   }
+  const repeated = findRepeated(authorization, exchange)
+  if (repeated !== undefined) return repeated
   const denying = deny.find((rule) => denies(authorization, rule, exchange, false))
   if (denying !== undefined) return describe(`Deny rule ${denying.where}`, denying)
   const missed = require.find((rule) => rule.verdict(exchange) !== true)

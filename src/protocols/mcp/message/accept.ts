@@ -4,7 +4,7 @@ import { trimSpace } from '#base/byte-text.ts'
 const USUAL_ACCEPT = 'application/json, text/event-stream'
 
 /**
- * Whether an `Accept` field (RFC 9110, 12.5.1) admits a media type; a missing field admits all (decision B67).
+ * Whether an `Accept` field (RFC 9110, 12.5.1) admits a media type; a missing field admits all.
  *
  * @param mediaType lower case, without parameters
  */

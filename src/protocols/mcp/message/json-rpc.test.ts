@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { errorText, idKey, parseMessage, type RequestMessage } from './json-rpc.ts'
 
 const nested = (depth: number) =>
-  `{"jsonrpc":"2.0","method":"x","params":{"]":"}","a":${'[{"a":'.repeat(depth / 2)}1.0${'}]'.repeat(depth / 2)}}}`
+  `{"jsonrpc":"2.0","method":"notifications/x","params":{"]":"}","a":${'[{"a":'.repeat(depth / 2)}1.0${'}]'.repeat(depth / 2)}}}`
 
 const kinds: [text: string, expected: string][] = [
   [nested(998), 'notification'],
@@ -27,6 +27,11 @@ const kinds: [text: string, expected: string][] = [
   ['{"jsonrpc":"2.0","id":null,"method":"ping"}', 'not-a-message'],
   ['{"jsonrpc":"2.0","id":{},"method":"ping"}', 'not-a-message'],
   ['{"jsonrpc":"2.0","id":1,"method":7}', 'not-a-message'],
+  ['{"jsonrpc":"2.0","id":1,"method":"ping","result":{}}', 'not-a-message'],
+  ['{"jsonrpc":"2.0","method":"notifications/x","error":{"code":-1,"message":"x"}}', 'not-a-message'],
+  ['{"jsonrpc":"2.0","method":"tools/call","params":{"name":"x"}}', 'no-id'],
+  ['{"jsonrpc":"2.0","method":"Notifications/x"}', 'no-id'],
+  ['{"jsonrpc":"2.0","method":"notifications"}', 'no-id'],
   ['{"jsonrpc":"2.0","id":1,"method":"ping","params":[]}', 'not-a-message'],
   ['{"jsonrpc":"2.0","id":1,"result":{},"error":{"code":1,"message":""}}', 'not-a-message'],
   ['{"jsonrpc":"2.0","id":null,"result":{}}', 'not-a-message'],
@@ -105,7 +110,7 @@ test.each(['jsonrpc', 'id', 'method', 'params', 'result', 'error'])('%s of a mes
 test.each([
   call('"params":{"name":"x","arguments":{"name":1,"Name":2,"name":3,"method":4,"Method":5}}'),
   call('"params":{"name":"x","task":{"ttl":1,"TTL":2}}'),
-  '{"jsonrpc":"2.0","method":"x/own","params":{"Name":"a","URI":"b"}}',
+  '{"jsonrpc":"2.0","method":"notifications/x","params":{"Name":"a","URI":"b"}}',
   '{"jsonrpc":"2.0","id":7,"result":{"a":1,"a":2,"A":3}}',
 ])('%s has one reading', (text) => expect(parseMessage(text)).not.toHaveProperty('problem'))
 

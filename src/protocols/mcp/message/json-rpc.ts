@@ -28,6 +28,7 @@ export interface RequestMessage {
   readonly text: string
 }
 
+/** Its method begins with `notifications/`, as all notifications of the protocol do. */
 export interface NotificationMessage {
   readonly kind: 'notification'
   readonly method: string
@@ -57,7 +58,7 @@ export interface ResponseError {
 /** A text that is not a message, or that receivers may read in different ways. */
 export interface UnreadableMessage {
   readonly kind: 'unreadable'
-  readonly problem: 'not-json' | 'batch' | 'not-a-message' | 'too-deep' | 'ambiguous'
+  readonly problem: 'not-json' | 'batch' | 'not-a-message' | 'no-id' | 'too-deep' | 'ambiguous'
   /** Describes the ambiguity. */
   readonly detail: string | undefined
   /** Id of the request; null without a request, or if it is ambiguous. */
@@ -68,7 +69,7 @@ export interface UnreadableMessage {
 const MAX_DEPTH = 1000
 
 /**
- * Parses one message (JSON-RPC 2.0, 4 and 5). Batches were removed from the protocol with revision 2025-06-18 (decision B68). The members
+ * Parses one message (JSON-RPC 2.0, 4 and 5). Batches were removed from the protocol with revision 2025-06-18. The members
  * that the gateway reads must be unambiguous (decision B71): otherwise the target could execute another request than the one that the rules
  * allowed.
  */
@@ -99,12 +100,21 @@ function unreadable(
 
 const NOT_A_MESSAGE = unreadable('not-a-message')
 
+/** Rules and routing judge requests. Some receivers execute a request also without an id, so such a message is none (decision B71). */
+const NO_ID = unreadable('no-id')
+
+const NOTIFICATIONS = 'notifications/'
+
 function toMessage(json: JsonObject, text: string): Message | UnreadableMessage {
-  const { id, method, params } = json
+  const { id, method, params, result, error } = json
   if (json.jsonrpc !== '2.0') return NOT_A_MESSAGE
   if (method === undefined) return toResponse(json, text)
+  // Receivers could take it for a response.
+  if (result !== undefined || error !== undefined) return NOT_A_MESSAGE
   if (typeof method !== 'string' || (params !== undefined && !isObject(params))) return NOT_A_MESSAGE
-  if (id === undefined) return { kind: 'notification', method, params, json, text }
+  if (id === undefined) {
+    return method.startsWith(NOTIFICATIONS) ? { kind: 'notification', method, params, json, text } : NO_ID
+  }
   return isMessageId(id) ? { kind: 'request', id, method, params, json, text } : NOT_A_MESSAGE
 }
 

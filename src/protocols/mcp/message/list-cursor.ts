@@ -8,7 +8,7 @@ export interface CursorOwner {
   readonly list: ListRoute['member']
 }
 
-/** The position of each target that has more items, by target name (decision B69). */
+/** The position of each target that has more items, by target name. */
 export type Cursors = Readonly<Record<string, string>>
 
 /** How far a client has read a merged list. */

@@ -1,6 +1,6 @@
 import type { Json } from '#base/json.ts'
 import { type ObjectShape, shapeOf } from '#base/json-ambiguity.ts'
-import { META as MODERN_META } from '../modern/meta.ts'
+import { META as MODERN_META } from './meta.ts'
 
 /**
  * The members of messages that rules, routing or rewriting read, by method, in both directions. They must be unambiguous (decision B71).

@@ -1,7 +1,7 @@
 import { hasRules, type ItemKind } from '../config/authorization.ts'
 import type { McpPlan } from '../config/mcp-plan.ts'
-import type { Capability } from '../session/capabilities.ts'
-import type { Era } from '../session/protocol-version.ts'
+import type { Capability } from './capabilities.ts'
+import type { Era } from './protocol-version.ts'
 
 /** How a request of a client is served, by method. */
 export type MethodRoute =

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { parseMessage } from '../message/json-rpc.ts'
-import type { TargetMessage, TargetReply } from '../target/target-reply.ts'
+import type { TargetMessage, TargetReply } from '../message/target-reply.ts'
 import { awaitTask } from './await-task.ts'
 
 const RESULT = { content: [] }

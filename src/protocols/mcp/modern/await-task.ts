@@ -1,8 +1,8 @@
 import { isAnswerTo, isObject, type MessageId, parseMessage, type ResponseMessage } from '../message/json-rpc.ts'
+import type { TargetMessage, TargetReply } from '../message/target-reply.ts'
 import { abandon } from '../target/abandon.ts'
 import { RELATED_TASK } from '../target/related-task.ts'
-import { resumeResponse } from '../target/resume-response.ts'
-import type { TargetMessage, TargetReply } from '../target/target-reply.ts'
+import { ResumedResponse } from '../target/resume-response.ts'
 import { TargetStreamError } from '../target/target-stream-error.ts'
 
 /** A call that the target runs as a task (revision 2025-11-25). */
@@ -15,7 +15,7 @@ export interface TaskCall {
   /** Continues a stream after an event. */
   readonly open: (lastEventId: string) => Promise<TargetReply>
   readonly signal: AbortSignal
-  /** Cancels the task, also when the client has left. */
+  /** Cancels the task, even after the client has disconnected. */
   readonly cancel: (message: string) => void
 }
 
@@ -39,7 +39,7 @@ export async function* awaitTask({ id, created, send, open, signal, cancel }: Ta
         abandon(first)
         throw new TargetStreamError('the target does not tell the result of its task')
       }
-      for await (const told of resumeResponse({ id: wanted, first, open, signal })) {
+      for await (const told of new ResumedResponse({ id: wanted, first, open, signal })) {
         if (!isAnswerTo(told.message, wanted)) yield told
         else {
           running = undefined

@@ -17,8 +17,8 @@ import {
 } from '#test/support/fake-targets.ts'
 import { mcpPlan } from '#test/support/mcp-plan.ts'
 import { testSealer } from '#test/support/test-sealer.ts'
-import { McpMemory } from '../session/mcp-memory.ts'
-import { BoundedQueue } from '../sse/bounded-queue.ts'
+import { McpMemory } from '../request/mcp-memory.ts'
+import { BoundedQueue } from '../transport/bounded-queue.ts'
 
 /** Clients without sessions in front of targets with sessions. */
 
@@ -92,7 +92,7 @@ const done = ({ message }: SeenCall, text: unknown) => ({
   result: { content: [{ type: 'text', text: JSON.stringify(text) }] },
 })
 
-/** Asks once, and tells the answer. */
+/** Asks once and returns the response. */
 async function* asking(call: SeenCall, server: LegacyServer): AsyncGenerator<Said> {
   yield elicitation('q')
   const { result, error } = await server.answered('q')

@@ -1,5 +1,4 @@
 import { Exchange } from '#exchange/exchange.ts'
-import type { McpRequest } from '../mcp-request.ts'
 import {
   errorText,
   INVALID_PARAMS,
@@ -8,15 +7,16 @@ import {
   type RequestMessage,
   resultText,
 } from '../message/json-rpc.ts'
+import type { TargetMessage, TargetReply } from '../message/target-reply.ts'
+import type { McpRequest } from '../request/mcp-request.ts'
 import { digestOfCaller } from '../session/caller-of.ts'
-import { prepareClose } from '../session/close-targets.ts'
 import { abandon } from '../target/abandon.ts'
 import { interleave } from '../target/interleave.ts'
-import { resumeResponse } from '../target/resume-response.ts'
-import { sendOverTransport } from '../target/send-over-transport.ts'
+import { ResumedResponse } from '../target/resume-response.ts'
 import { LIMITS, type TargetCall } from '../target/send-to-target.ts'
 import { within } from '../target/stream-timing.ts'
-import type { TargetMessage, TargetReply } from '../target/target-reply.ts'
+import { prepareClose } from '../transport/close-targets.ts'
+import { sendOverTransport } from '../transport/send-over-transport.ts'
 import { awaitTask } from './await-task.ts'
 import { HeldCall } from './held-call.ts'
 import { openInputState, sealInputState } from './input-state.ts'
@@ -74,7 +74,8 @@ async function beginCall(request: McpRequest, call: TargetCall, message: Request
   const open = (lastEventId: string) =>
     sendOverTransport(lasting, { ...call, method: 'GET', message: undefined, limits: LIMITS.stream, lastEventId })
   const { id } = message
-  const answer = resumeResponse({ id, first: reply, open, signal })
+  const resumed = new ResumedResponse({ id, first: reply, open, signal })
+  const answer = resumed[Symbol.asyncIterator]()
   const send = (text: string) => sendOverTransport(lasting, { ...call, message: text })
   const cancel = (text: string) => {
     const deps = { ...lasting.deps, signal: new AbortController().signal }
@@ -97,7 +98,7 @@ async function beginCall(request: McpRequest, call: TargetCall, message: Request
     stop: () => {
       deps.signal.removeEventListener('abort', leave)
       controller.abort()
-      reply.abort()
+      resumed.abort()
       unsolicited?.abort()
       claim.release()
     },

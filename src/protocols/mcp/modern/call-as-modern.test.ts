@@ -14,7 +14,7 @@ import { mcpPlan } from '#test/support/mcp-plan.ts'
 
 type Round = (id: unknown) => FakeReply
 
-/** A target without sessions. @param answer answers its other requests; `reply` makes a result of them */
+/** A target without sessions. @param answer responds to its other requests; `reply` converts them to a result */
 function sessionless(answer: (call: SeenCall, reply: (result: object) => FakeReply) => FakeReply): FakeTarget {
   return (call) => {
     const { id, method } = call.message!

@@ -1,5 +1,4 @@
 import type { Json, JsonObject } from '#base/json.ts'
-import type { McpRequest } from '../mcp-request.ts'
 import {
   errorText,
   HEADER_MISMATCH,
@@ -11,22 +10,23 @@ import {
   type ResponseMessage,
   resultText,
 } from '../message/json-rpc.ts'
+import { META } from '../message/meta.ts'
 import { methodRoute } from '../message/methods.ts'
-import { LATEST_SESSIONLESS } from '../session/protocol-version.ts'
+import { LATEST_SESSIONLESS } from '../message/protocol-version.ts'
+import { headersOf } from '../message/request-headers.ts'
+import type { TargetMessage, TargetReply } from '../message/target-reply.ts'
+import type { McpRequest } from '../request/mcp-request.ts'
 import { logLevelOf } from '../session/session-settings.ts'
 import { NO_SESSION } from '../session/session-state.ts'
 import { abandon } from '../target/abandon.ts'
 import { discard, peek } from '../target/read-reply.ts'
 import { sendToTarget, type TargetCall } from '../target/send-to-target.ts'
 import { describeFailure, hasFailed } from '../target/target-failure.ts'
-import type { TargetMessage, TargetReply } from '../target/target-reply.ts'
 import { TargetStreamError } from '../target/target-stream-error.ts'
 import { answerInput, askClient } from './input-rounds.ts'
 import { listenAsModern, relisten } from './listen-as-modern.ts'
-import { META } from './meta.ts'
 import { oneMessage } from './one-message.ts'
 import { learnParamHeaders, paramHeaders } from './param-headers.ts'
-import { headersOf } from './request-headers.ts'
 import { withoutTasks } from './without-tasks.ts'
 
 type Messages = Extract<TargetReply, { kind: 'messages' }>

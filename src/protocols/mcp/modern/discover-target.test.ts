@@ -1,4 +1,6 @@
+import { constants, createGzip } from 'node:zlib'
 import { expect, test } from 'vitest'
+import type { Call } from '#exchange/call.ts'
 import { type FakeReply, fakeTargets, TestClient } from '#test/support/fake-targets.ts'
 import { mcpPlan } from '#test/support/mcp-plan.ts'
 
@@ -46,4 +48,45 @@ test.each([-32_000, -32_601])('after the error %i a target is of an older era, w
     json: { jsonrpc: '2.0', id, error: { code, message: 'no' } },
   }))
   expect([error, discoveries]).toEqual([undefined, 1])
+})
+
+/** The beginning of a compressed stream. */
+async function gzipBeginning(text: string): Promise<Uint8Array> {
+  const gzip = createGzip()
+  gzip.write(text)
+  gzip.flush(constants.Z_SYNC_FLUSH, () => gzip.push(null))
+  return Buffer.concat(await gzip.toArray())
+}
+
+test('the rest of a stream that goes on after its response is given up, also behind a decoder that waits for it', async () => {
+  const result = { supportedVersions: ['2026-07-28'], capabilities: {} }
+  const beginning = await gzipBeginning(`data: ${JSON.stringify({ jsonrpc: '2.0', id: 'discover', result })}\n\n`)
+  const waiting = [Promise.resolve({ done: false as const, value: beginning })]
+  let givenUp = 0
+  const iterator: AsyncIterator<Uint8Array> = {
+    next: () => waiting.pop() ?? new Promise(() => {}),
+    return: async () => {
+      givenUp++
+      return { done: true, value: undefined }
+    },
+  }
+  const { call } = fakeTargets({ a: () => ({ status: 500 }) })
+  const compressed: Call = async (destination, request) => {
+    const response = await call(destination, request)
+    const fields: Record<string, string> = { 'content-type': 'text/event-stream', 'content-encoding': 'gzip' }
+    return {
+      ...response,
+      status: 200,
+      header: (name) => fields[name],
+      body: { [Symbol.asyncIterator]: () => iterator },
+    }
+  }
+  const client = new TestClient(mcpPlan(['a']), compressed)
+  const _meta = {
+    'io.modelcontextprotocol/protocolVersion': '2026-07-28',
+    'io.modelcontextprotocol/clientCapabilities': {},
+  }
+  const headers = { 'mcp-protocol-version': '2026-07-28', 'mcp-method': 'server/discover' }
+  await client.send({ headers, message: { jsonrpc: '2.0', id: 1, method: 'server/discover', params: { _meta } } })
+  expect(givenUp).toBe(1)
 })

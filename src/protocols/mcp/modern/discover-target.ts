@@ -1,7 +1,7 @@
 import type { JsonObject } from '#base/json.ts'
+import { GATEWAY_INFO } from '../config/gateway-info.ts'
 import type { McpTargetPlan } from '../config/mcp-plan.ts'
-import { GATEWAY_INFO } from '../gateway-info.ts'
-import type { McpRequest } from '../mcp-request.ts'
+import { readCapabilities } from '../message/capabilities.ts'
 import {
   isAnswerTo,
   isObject,
@@ -9,13 +9,13 @@ import {
   type ResponseMessage,
   UNSUPPORTED_VERSION,
 } from '../message/json-rpc.ts'
-import { readCapabilities } from '../session/capabilities.ts'
-import { LATEST_SESSIONLESS } from '../session/protocol-version.ts'
+import { META } from '../message/meta.ts'
+import { LATEST_SESSIONLESS } from '../message/protocol-version.ts'
+import type { McpRequest } from '../request/mcp-request.ts'
 import type { TargetSession } from '../session/target-session.ts'
 import { discard } from '../target/read-reply.ts'
 import { LIMITS, sendToTarget } from '../target/send-to-target.ts'
 import { brokenStreamText, type FailedReply, hasFailed } from '../target/target-failure.ts'
-import { META } from './meta.ts'
 
 /** A target of the modern era, with the result of `server/discover`. */
 export interface Discovered {

@@ -2,10 +2,10 @@ import { expect, test } from 'vitest'
 import { roomFor } from '#net/testing/room-for.ts'
 import { LocalChannels } from '#state/channels.ts'
 import { VirtualTime } from '#test/support/virtual-time.ts'
-import type { McpDeps } from '../mcp-request.ts'
 import { type Message, parseMessage, type RequestMessage } from '../message/json-rpc.ts'
+import { HeldCalls } from '../request/held-calls.ts'
+import type { McpDeps } from '../request/mcp-request.ts'
 import { channelOf, HeldCall, type Question } from './held-call.ts'
-import { HeldCalls } from './held-calls.ts'
 import { takeHeldCall } from './take-held-call.ts'
 
 const ASKED = parseMessage('{"jsonrpc":"2.0","id":3,"method":"elicitation/create"}') as RequestMessage

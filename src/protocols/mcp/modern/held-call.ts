@@ -2,9 +2,9 @@ import { clock } from '#base/clock.ts'
 import { parseJson } from '#base/parse-json.ts'
 import type { Channels } from '#state/channels.ts'
 import type { MessageId, RequestMessage } from '../message/json-rpc.ts'
+import type { TargetMessage } from '../message/target-reply.ts'
+import type { HeldCalls } from '../request/held-calls.ts'
 import { brokenStreamText } from '../target/target-failure.ts'
-import type { TargetMessage } from '../target/target-reply.ts'
-import type { HeldCalls } from './held-calls.ts'
 
 /** How long a call waits for the input of its client. */
 export const HELD_MS = 10 * 60 * 1000

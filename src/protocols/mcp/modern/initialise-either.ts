@@ -1,15 +1,15 @@
 import type { JsonObject } from '#base/json.ts'
-import type { McpRequest } from '../mcp-request.ts'
 import { isObject, type MessageId, parseMessage } from '../message/json-rpc.ts'
+import { META } from '../message/meta.ts'
+import type { TargetReply } from '../message/target-reply.ts'
+import type { McpRequest } from '../request/mcp-request.ts'
 import { discard } from '../target/read-reply.ts'
 import { sendToTarget, type TargetCall } from '../target/send-to-target.ts'
-import type { TargetReply } from '../target/target-reply.ts'
 import { discoverTarget, LEGACY_STATUSES } from './discover-target.ts'
-import { META } from './meta.ts'
 import { oneMessage } from './one-message.ts'
 import { withoutTasks } from './without-tasks.ts'
 
-/** Initialises a target. One that speaks only revisions without sessions refuses that; what it tells of itself takes the place of the result. */
+/** Initialises a target. A target that supports only revisions without sessions refuses; then the result is made from its `server/discover` result. */
 export async function initialiseEither(request: McpRequest, call: TargetCall): Promise<TargetReply> {
   const reply = await sendToTarget(request, call)
   if (reply.kind !== 'refused' || !LEGACY_STATUSES.has(reply.response.status)) return reply

@@ -1,7 +1,7 @@
 import type { Json, JsonObject } from '#base/json.ts'
-import type { McpDeps, McpRequest } from '../mcp-request.ts'
 import { isObject, parseMessage, type ResponseMessage } from '../message/json-rpc.ts'
-import type { TargetMessage } from '../target/target-reply.ts'
+import type { TargetMessage } from '../message/target-reply.ts'
+import type { McpDeps, McpRequest } from '../request/mcp-request.ts'
 import { TargetStreamError } from '../target/target-stream-error.ts'
 
 /** How much a target may ask for at a time. */

@@ -3,7 +3,7 @@ import { clock } from '#base/clock.ts'
 import { exchangeWith } from '#policies/shared/testing.ts'
 import { mcpPlan } from '#test/support/mcp-plan.ts'
 import { testSealer } from '#test/support/test-sealer.ts'
-import type { McpRequest } from '../mcp-request.ts'
+import type { McpRequest } from '../request/mcp-request.ts'
 import { openInputState, sealInputState } from './input-state.ts'
 
 const TARGET = { name: 'a' }

@@ -1,15 +1,15 @@
 import { clock } from '#base/clock.ts'
 import { openJson, sealJson } from '#base/sealer.ts'
 import type { McpTargetPlan } from '../config/mcp-plan.ts'
-import type { McpRequest } from '../mcp-request.ts'
 import type { RequestMessage } from '../message/json-rpc.ts'
+import { nameOfRequest } from '../message/request-headers.ts'
+import type { McpRequest } from '../request/mcp-request.ts'
 import { digestOfCaller } from '../session/caller-of.ts'
 import { packTarget, type SealedTarget, unpackTarget } from '../session/session-state.ts'
 import type { TargetSession } from '../session/target-session.ts'
 import { HELD_MS, type HeldAt } from './held-call.ts'
-import { nameOfRequest } from './request-headers.ts'
 
-/** A call that waits for input of the client, as its `requestState` tells. */
+/** A call that waits for input of the client, as described by its `requestState`. */
 export interface InputState {
   readonly session: TargetSession
   readonly at: HeldAt

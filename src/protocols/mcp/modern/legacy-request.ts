@@ -1,7 +1,7 @@
 import type { Json, JsonObject } from '#base/json.ts'
 import { isMessageId, isObject, type MessageId, type RequestMessage } from '../message/json-rpc.ts'
+import { META } from '../message/meta.ts'
 import { RELATED_TASK } from '../target/related-task.ts'
-import { META } from './meta.ts'
 
 /** The request of a client of the modern era without the members that only this era has. */
 export function legacyRequest({ json, params = {} }: RequestMessage): string {

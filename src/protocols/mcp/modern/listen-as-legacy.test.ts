@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import type { Exchange } from '#exchange/exchange.ts'
 import { type FakeTarget, fakeTargets, type Received, TestClient } from '#test/support/fake-targets.ts'
 import { compileTestMcp, MCP_BACKEND, mcpPlan } from '#test/support/mcp-plan.ts'
-import { McpMemory } from '../session/mcp-memory.ts'
+import { McpMemory } from '../request/mcp-memory.ts'
 
 /** `subscriptions/listen` in front of targets with sessions, alone and beside one without. */
 

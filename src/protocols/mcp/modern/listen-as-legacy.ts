@@ -1,4 +1,4 @@
-import type { McpRequest, SessionTarget } from '../mcp-request.ts'
+import type { Capability } from '../message/capabilities.ts'
 import {
   isAnswerTo,
   isObject,
@@ -8,14 +8,14 @@ import {
   parseMessage,
   refusalText,
 } from '../message/json-rpc.ts'
-import type { Capability } from '../session/capabilities.ts'
+import { META } from '../message/meta.ts'
+import type { TargetMessage, TargetReply } from '../message/target-reply.ts'
+import type { McpRequest, SessionTarget } from '../request/mcp-request.ts'
 import { abandon } from '../target/abandon.ts'
-import { sendOverTransport } from '../target/send-over-transport.ts'
 import { LIMITS } from '../target/send-to-target.ts'
 import { hasNoStream, pauseBefore, within } from '../target/stream-timing.ts'
 import { hasFailed } from '../target/target-failure.ts'
-import type { TargetMessage, TargetReply } from '../target/target-reply.ts'
-import { META } from './meta.ts'
+import { sendOverTransport } from '../transport/send-over-transport.ts'
 import { respondToTarget } from './respond-to-target.ts'
 import { type Filter, FLAGS, type Listening, type NotListening } from './subscription.ts'
 

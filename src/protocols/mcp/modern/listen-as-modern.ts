@@ -1,12 +1,12 @@
 import type { JsonObject } from '#base/json.ts'
-import type { McpRequest } from '../mcp-request.ts'
 import { isAnswerTo, isObject, parseMessage } from '../message/json-rpc.ts'
+import { META } from '../message/meta.ts'
+import type { TargetMessage, TargetReply } from '../message/target-reply.ts'
+import type { McpRequest } from '../request/mcp-request.ts'
 import { subscriptionsOf } from '../session/session-settings.ts'
 import { NO_SESSION } from '../session/session-state.ts'
 import { discard } from '../target/read-reply.ts'
 import { sendToTarget, type TargetCall } from '../target/send-to-target.ts'
-import type { TargetMessage, TargetReply } from '../target/target-reply.ts'
-import { META } from './meta.ts'
 
 const ID = 'listen'
 const METHOD = 'subscriptions/listen'
@@ -60,7 +60,7 @@ export async function listenAsModern(request: McpRequest, call: TargetCall, clie
 /** Responses of a target without such streams. */
 const NO_STREAM = new Set([404, 405])
 
-/** The subscriptions of a session have changed: tells its stream, which may be open at any worker. */
+/** Announces changed subscriptions to the stream of the session, which may be open at any worker. */
 export function relisten({ deps }: McpRequest, call: TargetCall): void {
   void deps.channels.send(channelOf(call), '')
 }

@@ -1,5 +1,5 @@
 import { parseMessage } from '../message/json-rpc.ts'
-import type { TargetMessage, TargetReply } from '../target/target-reply.ts'
+import type { TargetMessage, TargetReply } from '../message/target-reply.ts'
 
 type Messages = Extract<TargetReply, { kind: 'messages' }>
 

@@ -1,12 +1,12 @@
 import { numberIn } from '#base/exact-json.ts'
 import type { Json, JsonObject } from '#base/json.ts'
 import type { McpTargetPlan } from '../config/mcp-plan.ts'
-import type { McpRequest } from '../mcp-request.ts'
 import { isObject, type RequestMessage } from '../message/json-rpc.ts'
-import { sendOverTransport } from '../target/send-over-transport.ts'
+import { encodeHeader } from '../message/request-headers.ts'
+import type { McpRequest } from '../request/mcp-request.ts'
+import { readTools } from '../target/read-tools.ts'
 import type { TargetCall } from '../target/send-to-target.ts'
-import { readTools } from '../tools/read-tools.ts'
-import { encodeHeader } from './request-headers.ts'
+import { sendOverTransport } from '../transport/send-over-transport.ts'
 
 /** Tools of a target whose header fields are remembered. */
 const MAX_TOOLS = 1000

@@ -1,5 +1,4 @@
 import type { JsonObject } from '#base/json.ts'
-import type { McpRequest } from '../mcp-request.ts'
 import {
   INVALID_PARAMS,
   idKey,
@@ -15,8 +14,9 @@ import {
   refusalText,
   resultText,
 } from '../message/json-rpc.ts'
+import type { TargetMessage } from '../message/target-reply.ts'
+import type { McpRequest } from '../request/mcp-request.ts'
 import type { TargetCall } from '../target/send-to-target.ts'
-import type { TargetMessage } from '../target/target-reply.ts'
 import type { CallReader } from './held-call.ts'
 import { sealInputState } from './input-state.ts'
 import { type ClientEnvelope, envelopeOf, inputRequest, mayAsk } from './legacy-request.ts'

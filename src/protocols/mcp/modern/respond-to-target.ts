@@ -1,8 +1,8 @@
-import type { McpRequest } from '../mcp-request.ts'
+import type { McpRequest } from '../request/mcp-request.ts'
 import { abandon } from '../target/abandon.ts'
-import { sendOverTransport } from '../target/send-over-transport.ts'
 import { LIMITS, type TargetCall } from '../target/send-to-target.ts'
 import { type FailedReply, hasFailed } from '../target/target-failure.ts'
+import { sendOverTransport } from '../transport/send-over-transport.ts'
 
 /** Responds to a request of a target of the legacy era. @returns the failure, if the target has not accepted the response */
 export async function respondToTarget(

@@ -1,14 +1,14 @@
-import type { SessionTarget } from '../mcp-request.ts'
+import type { TargetMessage } from '../message/target-reply.ts'
+import type { SessionTarget } from '../request/mcp-request.ts'
 import type { FailedReply } from '../target/target-failure.ts'
-import type { TargetMessage } from '../target/target-reply.ts'
 
-/** What a client wants to be told: flags for lists, and URIs of resources. */
+/** The notifications that a client subscribes to: flags for lists, and URIs of resources. */
 export interface Filter {
   readonly flags: readonly string[]
   readonly uris: readonly string[]
 }
 
-/** A target that tells what it has accepted. */
+/** A target that reports which subscriptions it has accepted. */
 export interface Listening {
   readonly target: SessionTarget
   readonly messages: AsyncIterable<TargetMessage>

@@ -1,12 +1,12 @@
 import { clock } from '#base/clock.ts'
 import { parseExactJson } from '#base/exact-json.ts'
-import type { McpDeps } from '../mcp-request.ts'
 import { type MessageId, parseMessage, type RequestMessage } from '../message/json-rpc.ts'
-import type { TargetMessage } from '../target/target-reply.ts'
+import type { TargetMessage } from '../message/target-reply.ts'
+import type { McpDeps } from '../request/mcp-request.ts'
 import { TargetStreamError } from '../target/target-stream-error.ts'
 import { type CallReader, channelOf, type HeldAt, type Question, type Told } from './held-call.ts'
 
-/** How often the worker that has the call is told that it is still read. */
+/** How often the reader reports to the worker of the call that it is still reading. */
 const ALIVE_MS = 10_000
 
 /** A call that is continued here. */
@@ -21,7 +21,7 @@ export interface TakenCall extends CallReader {
 
 type Asked = { [Ask in Question['ask']]: Omit<Question & { readonly ask: Ask }, 'to' | 'from'> }[Question['ask']]
 
-/** Takes a held call over, from whatever worker has it. @returns undefined: it is over, or another request has taken it */
+/** Takes over a held call from the worker that has it. @returns undefined: it has ended, or another request has taken it */
 export async function takeHeldCall(deps: McpDeps, { key, thread, round }: HeldAt): Promise<TakenCall | undefined> {
   const { channels, signal, claim } = deps
   const to = `mcp-held-reader ${crypto.randomUUID()}`

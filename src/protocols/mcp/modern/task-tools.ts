@@ -1,9 +1,9 @@
 import { clock } from '#base/clock.ts'
-import type { McpRequest } from '../mcp-request.ts'
 import { isObject } from '../message/json-rpc.ts'
-import { sendOverTransport } from '../target/send-over-transport.ts'
+import type { McpRequest } from '../request/mcp-request.ts'
+import { readTools } from '../target/read-tools.ts'
 import type { TargetCall } from '../target/send-to-target.ts'
-import { readTools } from '../tools/read-tools.ts'
+import { sendOverTransport } from '../transport/send-over-transport.ts'
 
 /** How long the tools of a target are remembered. */
 const REMEMBERED_MS = 5 * 60 * 1000

@@ -2,6 +2,7 @@ import { toByteText } from '#base/byte-text.ts'
 import type { Json } from '#base/json.ts'
 import { sha256OfByteText } from '#base/sha256.ts'
 import type { Exchange, Identity } from '#exchange/exchange.ts'
+import { signedPart } from '#exchange/signed-part.ts'
 
 /**
  * The digest is the same for the same client: `iss` and `sub` of a token, the full name of the entry of an API key, the user of basic
@@ -10,7 +11,7 @@ import type { Exchange, Identity } from '#exchange/exchange.ts'
 export function digestOfCaller({ jwt, apiKey, basicAuth }: Identity): string {
   if (jwt === undefined && apiKey === undefined && basicAuth === undefined) return NOBODY
   const caller: Record<string, Json> = {}
-  if (jwt !== undefined) caller.jwt = [jwt.claims.iss ?? null, jwt.claims.sub ?? { token: jwt.token }]
+  if (jwt !== undefined) caller.jwt = [jwt.claims.iss ?? null, jwt.claims.sub ?? { token: signedPart(jwt.token) }]
   if (apiKey !== undefined) caller.apiKey = apiKey.entry
   if (basicAuth !== undefined) caller.basicAuth = basicAuth.username
   return digestOf(caller)

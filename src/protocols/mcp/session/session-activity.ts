@@ -11,9 +11,9 @@ import {
 } from '#observe/mcp-session-report.ts'
 import type { SharedTable } from '#state/shared-table.ts'
 import type { McpPlan, McpTargetPlan } from '../config/mcp-plan.ts'
+import { LATEST_SESSIONLESS } from '../message/protocol-version.ts'
 import type { KnownTools } from '../tools/known-tools.ts'
 import { changedDigest } from '../tools/tool-pins.ts'
-import { LATEST_SESSIONLESS } from './protocol-version.ts'
 import { isOver, renewedTarget, type Session } from './session-state.ts'
 
 /** Sessions that a worker reports. */

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { fakeTargets, TestClient, target } from '#test/support/fake-targets.ts'
 import { mcpPlan } from '#test/support/mcp-plan.ts'
-import { McpMemory } from './mcp-memory.ts'
+import { McpMemory } from '../request/mcp-memory.ts'
 
 /** A target that answers calls and opens streams only when it is told to. */
 async function start() {

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { LocalTable } from '#state/shared-table.ts'
 import { mcpPlan } from '#test/support/mcp-plan.ts'
-import { ownedName } from '../target/naming.ts'
+import { ownedName } from '../config/naming.ts'
 import { bareTargetOf, namingOf, noteListed } from './session-naming.ts'
 import { NO_SESSION } from './session-state.ts'
 

@@ -1,7 +1,7 @@
 import type { SharedTable } from '#state/shared-table.ts'
 import type { ItemKind } from '../config/authorization.ts'
 import type { McpPlan } from '../config/mcp-plan.ts'
-import type { Naming } from '../target/naming.ts'
+import type { Naming } from '../config/naming.ts'
 import type { Session } from './session-state.ts'
 
 /**

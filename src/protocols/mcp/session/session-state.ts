@@ -3,8 +3,8 @@ import { parseJson } from '#base/parse-json.ts'
 import { openJson, type Sealer, sealJson } from '#base/sealer.ts'
 import type { Identity } from '#exchange/exchange.ts'
 import type { SharedTable } from '#state/shared-table.ts'
+import { CAPABILITIES, capabilitiesOf } from '../message/capabilities.ts'
 import { digestOfCaller } from './caller-of.ts'
-import { CAPABILITIES, capabilitiesOf } from './capabilities.ts'
 import { isIdle, noteUse } from './session-use.ts'
 import type { TargetSession } from './target-session.ts'
 
@@ -50,9 +50,6 @@ export interface SessionOwner {
   readonly backend: string
   readonly identity: Identity
 }
-
-/** `malformed`: not an id of the gateway. `unknown`: expired, idle, deleted, owned by another client, or sealed with a removed key. */
-export type SessionProblem = 'malformed' | 'unknown'
 
 interface SealedSession {
   readonly k: 'session'
@@ -106,13 +103,17 @@ export interface OpenSessionTools {
   readonly opened?: OpenedSessions
 }
 
-export function openSession(id: string, owner: SessionOwner, tools: OpenSessionTools): Session | SessionProblem {
+/**
+ * Undefined: expired, idle, deleted, owned by another client, sealed with a removed key, or not from the gateway. Clients begin a new session only after a
+ * 404, so all of these are one case (revisions 2025-03-26 to 2025-11-25, "Session Management").
+ */
+export function openSession(id: string, owner: SessionOwner, tools: OpenSessionTools): Session | undefined {
   const { sealer, table, nowMs, opened } = tools
   const known = opened?.get(id) ?? unseal(id, sealer)
-  if (known === undefined) return looksSealed(id) ? 'unknown' : 'malformed'
+  if (known === undefined) return undefined
   const { session, backend, caller } = known
-  if (backend !== owner.backend || caller !== digestOfCaller(owner.identity)) return 'unknown'
-  if (isOver(session, table, nowMs)) return 'unknown'
+  if (backend !== owner.backend || caller !== digestOfCaller(owner.identity)) return undefined
+  if (isOver(session, table, nowMs)) return undefined
   noteUse(session, table, nowMs)
   opened?.set(id, known)
   return session
@@ -165,14 +166,6 @@ export function isEnded({ key }: Pick<Session, 'key'>, table: SharedTable): bool
 
 /** Scope of the shared table: keys of ended sessions. */
 const ENDED = 'mcp-ended-session'
-
-/**
- * Distinguishes a sealed id from arbitrary text. The key may have changed since, and clients start a new session only after a 404;
- * arbitrary text is an error of the client.
- */
-function looksSealed(id: string): boolean {
-  return /^[A-Za-z0-9_-]{64,}$/.test(id)
-}
 
 /** Sessions that this worker has opened, by id. */
 export class OpenedSessions {

@@ -1,6 +1,6 @@
 import { parseJson } from '#base/parse-json.ts'
 import type { Channels } from '#state/channels.ts'
-import type { Capability } from './capabilities.ts'
+import type { Capability } from '../message/capabilities.ts'
 
 /** What the stream of notifications of a session is told by other requests, of whatever worker. */
 export type StreamNews =

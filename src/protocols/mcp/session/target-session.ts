@@ -1,8 +1,8 @@
 import type { JsonObject } from '#base/json.ts'
 import type { McpTargetPlan } from '../config/mcp-plan.ts'
-import type { TargetReply } from '../target/target-reply.ts'
-import { type Capability, readCapabilities } from './capabilities.ts'
-import { LATEST_SESSIONLESS } from './protocol-version.ts'
+import { type Capability, readCapabilities } from '../message/capabilities.ts'
+import { LATEST_SESSIONLESS } from '../message/protocol-version.ts'
+import type { TargetReply } from '../message/target-reply.ts'
 
 /** The result of initialising a target. */
 export interface TargetSession {

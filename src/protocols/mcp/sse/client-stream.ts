@@ -1,15 +1,15 @@
 import { clock } from '#base/clock.ts'
 import { parseJson } from '#base/parse-json.ts'
 import { formatSse } from '../../http/sse.ts'
-import { encodeEvent } from '../answer/mcp-answer.ts'
-import { type McpRequest, targetsOf } from '../mcp-request.ts'
 import { errorText, INTERNAL_ERROR, type MessageId } from '../message/json-rpc.ts'
-import { prepareClose } from '../session/close-targets.ts'
+import { encodeEvent } from '../request/mcp-answer.ts'
+import { type McpRequest, targetsOf } from '../request/mcp-request.ts'
 import { endSession, openSession, type Session } from '../session/session-state.ts'
 import { announceEnd } from '../session/session-stream.ts'
 import { keepInUse } from '../session/session-use.ts'
 import { noteFailure } from '../target/target-failure.ts'
-import { BoundedQueue } from './bounded-queue.ts'
+import { BoundedQueue } from '../transport/bounded-queue.ts'
+import { prepareClose } from '../transport/close-targets.ts'
 import {
   ALIVE_MS,
   endpointOf,
@@ -92,7 +92,7 @@ export class ClientStream {
     }
   }
 
-  /** The client has left, or the session is over: what is served for it is given up. */
+  /** The client has disconnected, or the session has ended: its pending work is abandoned. */
   close(error?: Error): void {
     if (this.#isOver) return
     this.#isOver = true
@@ -179,12 +179,12 @@ export class ClientStream {
     return undefined
   }
 
-  /** A client that begins another session leaves the one before. */
+  /** A client that begins another session ends the previous one. */
   async #begin(id: string): Promise<void> {
     const { plan, exchange, deps } = this.#request
     const owner = { backend: plan.backend, identity: exchange.identity }
     const session = openSession(id, owner, { sealer: deps.sealer, table: deps.table, nowMs: clock.now() })
-    if (typeof session === 'string') return
+    if (session === undefined) return
     const ended = this.#endSession()
     this.#session = session
     this.#sessionId = id

@@ -1,8 +1,8 @@
 import { clock } from '#base/clock.ts'
 import { NO_MCP } from '#exchange/mcp-facts.ts'
 import { openStream } from '../answer/open-stream.ts'
-import type { McpRequest } from '../mcp-request.ts'
-import { findSession } from '../session/find-session.ts'
+import type { McpRequest } from '../request/mcp-request.ts'
+import { findSession } from '../serve/find-session.ts'
 import { pauseBefore } from '../target/stream-timing.ts'
 import { lastingRequest } from './lasting-request.ts'
 import { messagesOf } from './messages-of.ts'
@@ -52,7 +52,7 @@ async function follow(request: McpRequest, address: StreamAddress): Promise<void
   }
 }
 
-/** @param waitMs undefined: until the client leaves. @returns `end`: the session is over, or has other targets */
+/** @param waitMs undefined: until the client disconnects. @returns `end`: the session has ended, or has other targets */
 async function tellNews(
   request: McpRequest,
   address: StreamAddress,

@@ -1,7 +1,7 @@
 import { clock } from '#base/clock.ts'
 import { followUp } from '#exchange/follow-up.ts'
 import { NO_MCP } from '#exchange/mcp-facts.ts'
-import type { McpRequest } from '../mcp-request.ts'
+import type { McpRequest } from '../request/mcp-request.ts'
 import {
   ALIVE_MS,
   type StreamAddress,
@@ -14,11 +14,11 @@ import {
 /** A message of a client that is served after the response to its POST, for as long as the stream of the client lasts. */
 export interface LastingRequest {
   readonly request: McpRequest
-  /** Releases its memory, stops watching the stream, and tells those who registered with `whenOver`. */
+  /** Releases its memory, stops watching the stream, and notifies those registered with `whenOver`. */
   readonly end: () => void
 }
 
-/** @param watch what the stream is told every few seconds */
+/** @param watch the message to the stream every few seconds */
 export function lastingRequest(
   answered: McpRequest,
   address: StreamAddress,

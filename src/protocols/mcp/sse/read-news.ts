@@ -1,10 +1,10 @@
-import type { McpDeps } from '../mcp-request.ts'
+import type { McpDeps } from '../request/mcp-request.ts'
 import { listenForNews, parseNews, type StreamNews } from '../session/session-stream.ts'
 
-/** News that wait for a client that does not read; more of them are dropped: they only tell that lists have changed. */
+/** Maximum number of news for a client that does not read. Further ones are dropped, because they only say that lists have changed. */
 const MAX_WAITING = 16
 
-/** What other requests tell the stream of a session, until the client leaves. */
+/** Yields the news that other requests send to the stream of a session, until the client disconnects. */
 export async function* readNews(
   { channels, signal }: Pick<McpDeps, 'channels' | 'signal'>,
   sessionKey: string,

@@ -3,8 +3,6 @@ import type { Exchange } from '#exchange/exchange.ts'
 import { noteMcpError } from '#exchange/mcp-facts.ts'
 import type { ServedAnswer } from '../../backend-protocol.ts'
 import { openStream } from '../answer/open-stream.ts'
-import { handlePost } from '../handle-post.ts'
-import type { McpRequest } from '../mcp-request.ts'
 import {
   errorText,
   INTERNAL_ERROR,
@@ -13,7 +11,9 @@ import {
   parseMessage,
   type RequestMessage,
 } from '../message/json-rpc.ts'
-import { findSession } from '../session/find-session.ts'
+import type { McpRequest } from '../request/mcp-request.ts'
+import { findSession } from '../serve/find-session.ts'
+import { handlePost } from '../serve/handle-post.ts'
 import { pauseBefore } from '../target/stream-timing.ts'
 import { noteFailure } from '../target/target-failure.ts'
 import { lastingRequest } from './lasting-request.ts'
@@ -124,7 +124,7 @@ async function* resumed(
   }
 }
 
-/** A stream of notifications does not know that its client has left. */
+/** A stream of notifications does not notice that its client has disconnected. */
 function endWith(signal: AbortSignal, { body }: ServedAnswer): void {
   if (body === undefined || !('pipe' in body)) return
   if (signal.aborted) body.cancel()

@@ -14,8 +14,8 @@ import {
 } from '#test/support/fake-targets.ts'
 import { compileTestMcp, mcpPlan } from '#test/support/mcp-plan.ts'
 import type { McpPlan } from '../config/mcp-plan.ts'
-import type { McpDeps } from '../mcp-request.ts'
-import { McpMemory } from '../session/mcp-memory.ts'
+import { McpMemory } from '../request/mcp-memory.ts'
+import type { McpDeps } from '../request/mcp-request.ts'
 
 const echo = target(({ message }) => ({ json: { jsonrpc: '2.0', id: message?.id, result: { from: message?.method } } }))
 const INITIALIZE = initializeMessage({ protocolVersion: '2024-11-05' })

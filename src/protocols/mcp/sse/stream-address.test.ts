@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { exchangeWith } from '#policies/shared/testing.ts'
 import { mcpPlan } from '#test/support/mcp-plan.ts'
 import { testSealer } from '#test/support/test-sealer.ts'
-import type { McpRequest } from '../mcp-request.ts'
+import type { McpRequest } from '../request/mcp-request.ts'
 import { addressOf, endpointOf } from './stream-address.ts'
 
 const ADDRESS = { key: 'k', thread: 'w1' }

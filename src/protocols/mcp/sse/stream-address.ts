@@ -1,8 +1,8 @@
 import { parseJson } from '#base/parse-json.ts'
 import { openJson, sealJson } from '#base/sealer.ts'
 import type { Exchange } from '#exchange/exchange.ts'
-import type { McpRequest } from '../mcp-request.ts'
 import type { MessageId } from '../message/json-rpc.ts'
+import type { McpRequest } from '../request/mcp-request.ts'
 import { digestOfCaller } from '../session/caller-of.ts'
 
 /** Where the stream of a client is. */
@@ -15,9 +15,9 @@ export interface StreamAddress {
 /** How often a stream and those who serve its messages ask whether the other still exists: a worker that dies says nothing. */
 export const ALIVE_MS = 5000
 
-/** What other requests, of whatever worker, tell a stream. */
+/** Messages of other requests, in any worker, to a stream. */
 export type ToStream =
-  /** Its worker must tell the channel `to` what it knows. */
+  /** Its worker must send its state to the channel `to`. */
   | (StreamQuestion & { readonly say: 'ask'; readonly to: string; readonly thread: string })
   | { readonly say: 'alive' }
   /** A JSON-RPC message for the client. `answers`: it is the response to that request of the client. */
@@ -105,7 +105,7 @@ export async function askStream(
   return state
 }
 
-/** What a stream is told. */
+/** Messages to a stream. */
 export function streamChannel(key: string): string {
   return `mcp-client-stream ${key}`
 }

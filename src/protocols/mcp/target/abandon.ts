@@ -1,5 +1,5 @@
+import type { TargetReply } from '../message/target-reply.ts'
 import { discard } from './read-reply.ts'
-import type { TargetReply } from './target-reply.ts'
 
 /** Reads no more of replies that are not needed. */
 export function abandon(...replies: readonly TargetReply[]): void {

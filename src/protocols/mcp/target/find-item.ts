@@ -1,9 +1,9 @@
 import type { JsonObject } from '#base/json.ts'
 import type { ItemKind } from '../config/authorization.ts'
 import type { McpTargetPlan } from '../config/mcp-plan.ts'
+import { type Naming, ownedName, ownedUri } from '../config/naming.ts'
 import { isObject } from '../message/json-rpc.ts'
 import type { ItemParameter } from '../message/methods.ts'
-import { type Naming, ownedName, ownedUri } from './naming.ts'
 
 /** The item that a request refers to. */
 export interface FoundItem {

@@ -2,7 +2,7 @@ import type { Exchange } from '#exchange/exchange.ts'
 import { NameTable } from '#net/http/name-table.ts'
 import { isSameName } from '#net/http/same-name.ts'
 import type { McpPlan, McpTargetPlan } from '../config/mcp-plan.ts'
-import { eraOf } from '../session/protocol-version.ts'
+import { eraOf } from '../message/protocol-version.ts'
 import type { TargetSession } from '../session/target-session.ts'
 
 type Headers = (readonly [name: string, value: string])[]

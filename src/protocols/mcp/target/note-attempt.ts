@@ -1,6 +1,6 @@
 import { clock } from '#base/clock.ts'
 import type { Attempt } from '#exchange/exchange.ts'
-import type { McpRequest } from '../mcp-request.ts'
+import type { McpRequest } from '../request/mcp-request.ts'
 
 /** Milliseconds since the request of the client was received. */
 export function sinceReceived({ exchange }: McpRequest): number {

@@ -17,10 +17,11 @@ export function holdPiece(claim: BodyClaim, piece: Uint8Array): number {
   return bytes
 }
 
-/** @throws TargetStreamError if the text is no message */
-export function readMessage(text: string): Message {
+/** Undefined for a request without an id, which is dropped. @throws TargetStreamError if the text is no message */
+export function readMessage(text: string): Message | undefined {
   const message = parseMessage(text)
   if (message.kind !== 'unreadable') return message
   const { problem, detail = problem } = message
+  if (problem === 'no-id') return undefined
   throw new TargetStreamError(`the target sent an invalid message: ${detail}`)
 }

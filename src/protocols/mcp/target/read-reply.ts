@@ -1,12 +1,12 @@
 import type { CallResponse } from '#exchange/call.ts'
 import type { BodyClaim } from '#net/body/body-memory.ts'
 import type { McpTargetPlan } from '../config/mcp-plan.ts'
-import type { McpDeps } from '../mcp-request.ts'
 import { mediaTypeOf } from '../message/accept.ts'
 import type { Message } from '../message/json-rpc.ts'
+import type { TargetMessage, TargetReply } from '../message/target-reply.ts'
+import type { McpDeps } from '../request/mcp-request.ts'
 import { holdPiece, MAX_MESSAGE_BYTES, readMessage } from './read-message.ts'
 import { TargetEvents } from './target-events.ts'
-import type { TargetMessage, TargetReply } from './target-reply.ts'
 import { TargetStreamError } from './target-stream-error.ts'
 
 const MESSAGE_LIMIT = `the limit is ${MAX_MESSAGE_BYTES} bytes, which no field sets`
@@ -38,7 +38,7 @@ export function readReply(
   return { kind: 'messages', sessionId, endpoint, abort, messages: json, readWhole: json.readWhole }
 }
 
-/** Gives the unread rest up, also while a part of it is awaited. A stream lasts, so this keeps nothing else in memory. */
+/** Discards the unread rest, even while a part of it is awaited. Streams are long-lived, so this holds nothing else in memory. */
 function giverUpOf({ body }: CallResponse): () => void {
   return () => {
     body[Symbol.asyncIterator]()
@@ -53,7 +53,7 @@ class JsonBody implements AsyncIterable<TargetMessage> {
   readonly #response: Pick<CallResponse, 'takeArrived'> | undefined
   readonly #claim: BodyClaim
 
-  /** @param response undefined: the body is not as it was received */
+  /** @param response undefined: the body has been changed since it was received */
   constructor(
     body: AsyncIterable<Uint8Array>,
     response: Pick<CallResponse, 'takeArrived'> | undefined,

@@ -1,7 +1,7 @@
 import type { JsonObject } from '#base/json.ts'
 import type { McpTargetPlan } from '../config/mcp-plan.ts'
+import { type Naming, ownedUri, publicUri } from '../config/naming.ts'
 import { isObject } from '../message/json-rpc.ts'
-import { type Naming, ownedUri, publicUri } from './naming.ts'
 
 /** The member of `_meta` that names the task of a message (revision 2025-11-25, "Associating Task-Related Messages"). */
 export const RELATED_TASK = 'io.modelcontextprotocol/related-task'

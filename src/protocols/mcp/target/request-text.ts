@@ -1,7 +1,7 @@
-import type { McpRequest, SessionTarget } from '../mcp-request.ts'
-import { replaceProgressToken, sealReference } from '../message/client-reference.ts'
 import type { RequestMessage } from '../message/json-rpc.ts'
+import type { McpRequest, SessionTarget } from '../request/mcp-request.ts'
 import type { Session } from '../session/session-state.ts'
+import { replaceProgressToken, sealReference } from './client-reference.ts'
 
 /**
  * The JSON-RPC text of a request of the client for a target. With several targets the progress token is sealed for this one: another target

@@ -1,9 +1,10 @@
 import { type Call, CallError, type CallResponse } from '#exchange/call.ts'
 import { describeCause, reachedBound } from '#exchange/reject-failure.ts'
 import type { McpTargetPlan } from '../config/mcp-plan.ts'
-import type { McpRequest } from '../mcp-request.ts'
-import { encodeHeader, type RequestHeaders } from '../modern/request-headers.ts'
-import { LATEST_SESSIONLESS } from '../session/protocol-version.ts'
+import { LATEST_SESSIONLESS } from '../message/protocol-version.ts'
+import { encodeHeader, type RequestHeaders } from '../message/request-headers.ts'
+import type { FailedCall, TargetReply } from '../message/target-reply.ts'
+import type { McpRequest } from '../request/mcp-request.ts'
 import type { Session } from '../session/session-state.ts'
 import type { TargetSession } from '../session/target-session.ts'
 import { targetHeaders } from './forward-headers.ts'
@@ -11,7 +12,6 @@ import { noteAttempt, sinceReceived } from './note-attempt.ts'
 import { readReply } from './read-reply.ts'
 import { readSentMessage } from './read-sent-message.ts'
 import { redirectedPath } from './redirected-path.ts'
-import type { FailedCall, TargetReply } from './target-reply.ts'
 
 export interface TargetCall {
   readonly target: McpTargetPlan

@@ -1,5 +1,5 @@
 import { clock } from '#base/clock.ts'
-import type { TargetReply } from './target-reply.ts'
+import type { TargetReply } from '../message/target-reply.ts'
 
 /** Delay before a stream that has ended is opened again, unless the target names one; doubled while it fails. */
 const REOPEN_MS = 1000

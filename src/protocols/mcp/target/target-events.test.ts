@@ -2,11 +2,11 @@ import { expect, test } from 'vitest'
 import { toByteText } from '#base/byte-text.ts'
 import { FakeUpstream } from '#net/testing/fake-upstream.ts'
 import { roomFor } from '#net/testing/room-for.ts'
+import type { TargetMessage } from '../message/target-reply.ts'
 import { TargetEvents } from './target-events.ts'
-import type { TargetMessage } from './target-reply.ts'
 
 const eventOf = (method: string, size = 0) =>
-  `data: ${JSON.stringify({ jsonrpc: '2.0', method, params: { text: 'x'.repeat(size) } })}\n\n`
+  `data: ${JSON.stringify({ jsonrpc: '2.0', method: `notifications/${method}`, params: { text: 'x'.repeat(size) } })}\n\n`
 
 /** An event stream that arrives when the test says so. */
 function start(memoryBytes?: number) {
@@ -25,7 +25,8 @@ function start(memoryBytes?: number) {
   return { upstream, memory, events, read }
 }
 
-const nameOf = ({ message }: TargetMessage) => (message?.kind === 'notification' ? message.method : '')
+const nameOf = ({ message }: TargetMessage) =>
+  message?.kind === 'notification' ? message.method.slice('notifications/'.length) : ''
 
 test('messages are read in order, in pieces of any size, before and after they arrive', async () => {
   const { upstream, read, memory } = start()

@@ -1,12 +1,14 @@
+import { toByteText } from '#base/byte-text.ts'
 import { CallError, type CallResponse } from '#exchange/call.ts'
 import type { BodyClaim } from '#net/body/body-memory.ts'
 import { PumpedBody } from '#net/body/pumped-body.ts'
+import { isFieldValue } from '#net/http/field-syntax.ts'
 import type { Abort, BodySink, BodySource } from '#net/stream.ts'
 import { type SseEvent, SseParser } from '#protocols/http/sse.ts'
 import type { Message } from '../message/json-rpc.ts'
-import { readEventId } from './event-id.ts'
+import type { MessageReader, TargetMessage } from '../message/target-reply.ts'
 import { holdPiece, MAX_MESSAGE_BYTES, readMessage } from './read-message.ts'
-import type { MessageReader, TargetMessage } from './target-reply.ts'
+import { TargetStreamError } from './target-stream-error.ts'
 
 /** Memory of untaken messages above which reading from the target pauses, in bytes. */
 const MAX_WAITING_BYTES = 262_144
@@ -175,4 +177,21 @@ class PromisedMessage implements MessageReader {
   ended(): void {
     this.#resolve(DONE)
   }
+}
+
+/** The gateway keeps the last event id of each target, and clients return it in a header field. */
+const MAX_EVENT_ID_BYTES = 4096
+
+/**
+ * The id of an event of a target, as byte text: the form in which `Last-Event-ID` has it (WHATWG HTML, 9.2.4).
+ * @throws TargetStreamError if no client could return it
+ */
+function readEventId(id: string): string {
+  const byteText = toByteText(id)
+  if (byteText.length > MAX_EVENT_ID_BYTES) {
+    const limit = `the limit is ${MAX_EVENT_ID_BYTES} bytes, which no field sets`
+    throw new TargetStreamError('the target sent an event id that is too long', limit)
+  }
+  if (!isFieldValue(byteText)) throw new TargetStreamError('the target sent an event id with control characters')
+  return byteText
 }

@@ -5,10 +5,10 @@ import { noteMcpError } from '#exchange/mcp-facts.ts'
 import { failureRejection } from '#exchange/reject-failure.ts'
 import type { ServedAnswer } from '../../backend-protocol.ts'
 import { SseEventTooLarge } from '../../http/sse.ts'
-import { refuse, refuseRequest } from '../answer/mcp-answer.ts'
 import { INTERNAL_ERROR, type MessageId } from '../message/json-rpc.ts'
+import type { TargetFailure, TargetReply } from '../message/target-reply.ts'
+import { refuse, refuseRequest } from '../request/mcp-answer.ts'
 import { passedHeaders } from './forward-headers.ts'
-import type { TargetFailure, TargetReply } from './target-reply.ts'
 import { TargetStreamError } from './target-stream-error.ts'
 
 /** A failed reply of a target. */

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { LARGE_BODY } from '#exchange/known-body.ts'
 import { HASHING } from '#test/support/hashing.ts'
 import { verifies } from '#test/support/verifies.ts'
 import type { PolicyDestination } from '../../../policy.ts'
@@ -139,7 +140,7 @@ test('a body that streams although it must be signed is refused', () => {
   ] as const) {
     const { run } = compile({ to: { signing: BEDROCK }, serviceName })
     const exchange = exchangeWith()
-    exchange.requestBody = null
+    exchange.requestBody = LARGE_BODY
     expect(codeOf(run.signature!.sign(exchange))).toBe(code)
     expect(exchange.signBody).toBeUndefined()
   }

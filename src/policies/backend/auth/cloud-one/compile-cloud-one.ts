@@ -61,7 +61,7 @@ export function compileCloudOne(source: Source, context: CompileContext): Reques
 }
 
 /**
- * The chain of the vendor's tools has an API key for one service (decision B22). Unlike a signature it can be used again by who reads it, so that
+ * The chain of the vendor's tools has an API key for one service. Unlike a signature it can be used again by who reads it, so that
  * it goes only where credentials go without a policy: to hosts of the cloud over TLS (decision B12).
  */
 function requestFor({ service }: SigningScope, { implied }: AuthForm): CredentialRequest {
@@ -125,12 +125,12 @@ function sign(
     exchange.signBody = (body, limits) => new SignedEvents(body, limits, events, exchange)
     trace?.note('signs each event of the body')
   } else {
-    const body = exchange.newRequestBody ?? exchange.requestBody
+    const body = exchange.newRequestBody ?? exchange.requestBody.whole
     // A call of the gateway may stream its body, such as a copy of a request.
-    if (body === null && !unsignedBody) {
+    if (body === undefined && exchange.requestBody.kind === 'large' && !unsignedBody) {
       return reject('backend-auth-failed', { detail: 'a body that streams cannot be signed' })
     }
-    signer.sign(request, body ?? undefined, keys, nowMs)
+    signer.sign(request, body, keys, nowMs)
   }
   trace?.credential('header', 'authorization')
   trace?.credential('header', 'x-amz-security-token')

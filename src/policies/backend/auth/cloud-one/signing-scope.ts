@@ -8,7 +8,7 @@ const PATH = '.cloudOne'
 
 /**
  * What signatures for the endpoint must be valid for: the service that the policy or the type of the backend names, in the region of the
- * backend, of its hostname, or of the environment (decision B23).
+ * backend, of its hostname, or of the environment.
  */
 export function signingScope(
   serviceName: string | undefined,

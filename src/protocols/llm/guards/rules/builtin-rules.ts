@@ -1,5 +1,5 @@
 import { OwnPattern, type PatternAround } from '#base/pattern/own-pattern.ts'
-import type { RegexGuardSpec } from '../guard-schema.ts'
+import type { RegexGuardSpec } from '../../settings/guard-schema.ts'
 import { CandidateRule, type CheckCandidate } from './candidate-rule.ts'
 import { PatternRule } from './pattern-rule.ts'
 import { findPhoneNumbers, loadPhoneNumbers, PHONE_CANDIDATE } from './phone-numbers.ts'
@@ -15,7 +15,7 @@ interface BuiltinRow {
   readonly placeholder: string
   /** Matches of several patterns that overlap are one. */
   readonly patterns: readonly (string | PatternAround)[]
-  /** A match is a candidate, which this checks. */
+  /** Finds the matches within a match of the patterns, which is only a candidate. */
   readonly check?: CheckCandidate
 }
 

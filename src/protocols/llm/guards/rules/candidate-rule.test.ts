@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest'
 import { OwnPattern } from '#base/pattern/own-pattern.ts'
-import { builtinRule } from './builtin-rules.ts'
 import { CandidateRule, type CheckCandidate } from './candidate-rule.ts'
 import { findMatches } from './testing.ts'
 
@@ -13,7 +12,6 @@ const ruleWith = (check: CheckCandidate | undefined, patterns: readonly string[]
 const rule = (...patterns: readonly string[]) => ruleWith(undefined, patterns)
 
 /** A candidate counts behind a space only. */
-const behindSpace: CheckCandidate = ({ length }, before) => (before === ' ' ? [{ start: 0, end: length }] : [])
 
 test.each<[what: string, patterns: string[], text: string, matches: [start: number, end: number][]]>([
   ['one inside another', ['abcdef', 'cd'], '.abcdef.', [[1, 7]]],
@@ -60,49 +58,4 @@ test('a match that is certain is told while another one may go on', () => {
   expect(scanner.takeMatches()).toEqual([{ start: 0, end: 2, continues: false }])
   scanner.push('x')
   expect(scanner.takeMatches()).toEqual([{ start: 3, end: 5, continues: false }])
-})
-
-test('a copy finds what its original would have found, and each goes on by itself', () => {
-  const checked = ruleWith(behindSpace, ['ab', 'abcd', 'cdef'])
-  const matchesOf = (text: string) => findMatches(checked, text).map((match) => ({ ...match, continues: false }))
-  const text = 'ab abcdef ab'
-  expect(matchesOf(text)).toHaveLength(2)
-  for (let cut = 0; cut <= text.length; cut++) {
-    const scanner = checked.scan()
-    scanner.push(text.slice(0, cut))
-    const copy = scanner.fork()
-    expect(copy.settled).toBe(scanner.settled)
-    for (const [each, rest] of [
-      [scanner, ' ab'],
-      [copy, text.slice(cut)],
-    ] as const) {
-      each.push(rest)
-      each.finish()
-      expect(each.takeMatches()).toEqual(matchesOf(text.slice(0, cut) + rest))
-    }
-  }
-})
-
-test.each<[what: string, one: string, other: string, agrees: boolean]>([
-  ['both behind text without a match', 'xx', 'x', true],
-  ['the other one at the beginning, where no space is before a candidate', 'x', '', false],
-  ['the first one at the beginning', '', 'x', false],
-  ['only the first one with a candidate', 'xa', 'x', false],
-  ['only the first one in a match', ' abc', 'xabc', false],
-  ['only the other one in a match', 'xabc', ' abc', false],
-])('searches agree only if they find the same from there on: %s', (_, one, other, agrees) => {
-  const checked = ruleWith(behindSpace, ['ab', 'abcd'])
-  const [scanner, another] = [one, other].map((text) => {
-    const scanner = checked.scan()
-    scanner.push(text)
-    scanner.takeMatches()
-    return scanner
-  })
-  expect(scanner!.agreesWith(another!, one.length - other.length)).toBe(agrees)
-})
-
-test('a search agrees with none of another kind', () => {
-  const [scanner, another] = [rule('ab', 'cd').scan(), builtinRule('Ssn').scan()]
-  for (const each of [scanner, another]) each!.push('x ')
-  expect(scanner!.agreesWith(another!, 0)).toBe(false)
 })

@@ -1,11 +1,14 @@
-import { Pace, runAtOnce } from '#base/in-slices.ts'
+import { Pace, runAtOnce, type Steps } from '#base/in-slices.ts'
+import { orderInSteps } from '#base/order-in-steps.ts'
 import type { OwnPattern } from '#base/pattern/own-pattern.ts'
 import { PatternScanner } from '#base/pattern/pattern-scanner.ts'
 import type { Match, ScannedMatch, SearchInSteps, TextScanner } from '#base/pattern/text-scanner.ts'
-import { mergeMatches } from './merge-matches.ts'
 import type { TextRule } from './text-rule.ts'
 
-/** The matches within a candidate, by positions in it; it may take 1 ms. `before` is the unit before it, empty at the beginning of the text. */
+/**
+ * Finds the matches within a candidate, by positions in it. May take 1 ms.
+ * @param before the UTF-16 unit before the candidate; empty at the beginning of the text
+ */
 export type CheckCandidate = (candidate: string, before: string) => readonly Match[]
 
 const WHOLE = { limit: Number.POSITIVE_INFINITY, wholeMatches: true }
@@ -59,7 +62,7 @@ export class CandidateRule implements TextRule {
   }
 }
 
-/** The units with which no match of any begins. */
+/** By code point below 256: 1 if no match of any pattern begins there. */
 export function quietForAll(all: readonly { readonly quiet: Uint8Array }[]): Uint8Array {
   return new Uint8Array(256).map((_, unit) => (all.every(({ quiet }) => quiet[unit] === 1) ? 1 : 0))
 }
@@ -113,27 +116,6 @@ class CandidateScanner implements TextScanner {
     return found
   }
 
-  fork(): CandidateScanner {
-    const fork = new CandidateScanner(
-      this.#scanners.map((scanner) => scanner.fork()),
-      this.#matchesIn,
-    )
-    fork.settled = this.settled
-    fork.#text = this.#text
-    fork.#base = this.#base
-    fork.#pending = [...this.#pending]
-    fork.#found = [...this.#found]
-    return fork
-  }
-
-  agreesWith(other: TextScanner, shift: number): boolean {
-    if (!(other instanceof CandidateScanner)) return false
-    // The unit before a candidate at the beginning of a text decides about it.
-    if (shift !== 0 && (this.settled === 0 || other.settled === 0)) return false
-    if (this.#pending.length > 0 || other.#pending.length > 0) return false
-    return this.#scanners.every((scanner, index) => scanner.agreesWith(other.#scanners[index]!, shift))
-  }
-
   #collect(): void {
     let settled = Number.POSITIVE_INFINITY
     for (const scanner of this.#scanners) {
@@ -155,4 +137,16 @@ class CandidateScanner implements TextScanner {
     this.#text = this.#text.slice(dropped)
     this.#base += dropped
   }
+}
+
+/** Matches in order; those that overlap are one. Yields between them. */
+function* mergeMatches(matches: readonly Match[], pace: Pace): Steps<readonly Match[]> {
+  const merged: Match[] = []
+  for (const match of yield* orderInSteps(matches, pace)) {
+    if (pace.after(1)) yield
+    const last = merged.at(-1)
+    if (last === undefined || match.start >= last.end) merged.push(match)
+    else if (match.end > last.end) merged[merged.length - 1] = { start: last.start, end: match.end }
+  }
+  return merged
 }

@@ -1,7 +1,7 @@
 import { Automaton } from '#base/pattern/automaton.ts'
 import { describeSizeFault } from '#base/pattern/program.ts'
 import { compilePattern, describePatternFault } from '#base/pattern.ts'
-import type { RegexGuardSpec } from '../guard-schema.ts'
+import type { RegexGuardSpec } from '../../settings/guard-schema.ts'
 import { builtinRule } from './builtin-rules.ts'
 import { PatternRule } from './pattern-rule.ts'
 import type { TextRule } from './text-rule.ts'

@@ -1,5 +1,4 @@
 import { beforeAll, expect, onTestFinished, test, vi } from 'vitest'
-import { PatternScanner } from '#base/pattern/pattern-scanner.ts'
 import type { TextScanner } from '#base/pattern/text-scanner.ts'
 import { randomPattern, randomText } from '#test/support/random-pattern.ts'
 import { type SeededRandom, seededRandom } from '#test/support/seeded-random.ts'
@@ -84,23 +83,22 @@ const BUILTIN_TEXTS = ['123-45-6789', '4111 1111 1111 1111 1111', '(212) 736-500
 /** Undefined: more text was needed than may be held. */
 function maskPieces(rules: readonly TextRule[], pieces: readonly string[]): string | undefined {
   const pipeline = new MaskPipeline(rules)
-  const tags: number[] = []
+  let taken = 0
   let out = ''
   const take = () => {
-    for (const { tag, text, changed } of pipeline.take()) {
-      tags.push(tag)
+    for (const { text, changed } of pipeline.take()) {
       out += text
-      if (changed !== (text !== pieces[tag])) throw new Error('wrong mark')
+      if (changed !== (text !== pieces[taken++])) throw new Error('wrong mark')
     }
   }
-  pieces.forEach((piece, index) => {
-    pipeline.push(index, piece)
+  for (const piece of pieces) {
+    pipeline.push(piece)
     take()
-  })
+  }
   pipeline.finish()
   take()
-  if (pipeline.overran) return undefined
-  if (tags.join() !== pieces.map((_, index) => index).join()) throw new Error('pieces are missing or out of order')
+  if (pipeline.overrunBy !== undefined) return undefined
+  if (taken !== pieces.length) throw new Error('pieces are missing')
   return out
 }
 
@@ -168,32 +166,25 @@ test('all rules together mask any text the same in any pieces', () => {
 test('a match over several pieces leaves its placeholder where it begins', () => {
   const rules = compileRules({ builtins: ['Email'] }, () => {})
   const pipeline = new MaskPipeline(rules)
-  const taken = ['Write to ann', '@exam', 'ple.', 'com', ' or call', ''].map((text, tag) => {
-    pipeline.push(tag, text)
-    return pipeline.take().map((piece) => `${piece.tag}:${piece.text}`)
+  const taken = ['Write to ann', '@exam', 'ple.', 'com', ' or call', ''].map((text) => {
+    pipeline.push(text)
+    return pipeline.take().map((piece) => piece.text)
   })
-  expect(taken).toEqual([[], [], [], ['0:Write to <EMAIL_ADDRESS>', '1:', '2:', '3:'], [], []])
+  expect(taken).toEqual([[], [], [], ['Write to <EMAIL_ADDRESS>', '', '', ''], [], []])
   pipeline.finish()
   expect(pipeline.take()).toEqual([
-    { tag: 4, text: ' or call', changed: false },
-    { tag: 5, text: '', changed: false },
+    { text: ' or call', changed: false },
+    { text: '', changed: false },
   ])
 })
 
-test.each<[heldBytes: number | undefined, overran: boolean]>([
-  [undefined, true],
-  [600, false],
-])('a match that is too long to hold is told, also by copies: %s bytes may be held', (heldBytes, overran) => {
-  const pipeline = new MaskPipeline(
-    compileRules({ matches: ['BEGIN.*END', 'x'] }, () => {}),
-    { heldBytes },
-  )
-  for (const each of [pipeline.fork(), pipeline]) {
-    each.push(0, `BEGIN ${'-'.repeat(300)}`)
-    expect(each.overran).toBe(false)
-    each.push(1, 'END.')
-    expect([each.overran, each.fork().overran]).toEqual([overran, overran])
-  }
+test('the rule of a match that is too long to hold is told', () => {
+  const rules = compileRules({ matches: ['x', 'BEGIN.*END'] }, () => {})
+  const pipeline = new MaskPipeline(rules)
+  pipeline.push(`BEGIN ${'-'.repeat(300)}`)
+  expect(pipeline.overrunBy).toBeUndefined()
+  pipeline.push('END.')
+  expect(pipeline.overrunBy).toBe(rules[1])
 })
 
 test('the last 256 characters of a match that is too long to hold do not leave', () => {
@@ -205,11 +196,11 @@ test('the last 256 characters of a match that is too long to hold do not leave',
     const pipeline = new MaskPipeline(rules)
     let out = ''
     for (const piece of pieces) {
-      pipeline.push(0, piece)
-      if (!pipeline.overran) for (const { text } of pipeline.take()) out += text
+      pipeline.push(piece)
+      if (pipeline.overrunBy === undefined) for (const { text } of pipeline.take()) out += text
     }
     pipeline.finish()
-    expect(pipeline.overran).toBe(true)
+    expect(pipeline.overrunBy).toBe(rules[1])
     expect(out).toMatch(/^<masked> <masked> BEGIN (?:<masked>| |\n)+$/)
   }
 })
@@ -231,15 +222,15 @@ test('words in which no match begins go through no scanner', () => {
     for (const scan of made) scan.mockRestore()
   })
   const pipeline = new MaskPipeline(rules)
-  for (const word of ['The ', 'quick ', 'brown ', 'fox']) pipeline.push(0, word)
+  for (const word of ['The ', 'quick ', 'brown ', 'fox']) pipeline.push(word)
   expect(made.map(({ mock }) => mock.calls.length)).toEqual([0, 0, 0, 0, 0])
-  pipeline.push(0, ' 1 sk')
-  pipeline.push(0, 'y over the lazy dog, which takes a while')
+  pipeline.push(' 1 sk')
+  pipeline.push('y over the lazy dog, which takes a while')
   const scanners = made.map(({ mock }) => mock.results[0]!.value as TextScanner)
   const pushed = scanners.map((scanner) => vi.spyOn(scanner, 'push'))
-  for (const word of [' he ', 'quick ', 'brown ', 'fox']) pipeline.push(0, word)
+  for (const word of [' he ', 'quick ', 'brown ', 'fox']) pipeline.push(word)
   expect(pushed.map(({ mock }) => mock.calls.length)).toEqual([0, 0, 0, 0, 0])
-  pipeline.push(0, ' 123-45-6789 ')
+  pipeline.push(' 123-45-6789 ')
   pipeline.finish()
   expect(
     pipeline
@@ -258,8 +249,8 @@ test('a rule after those that words pass together sees no word twice', () => {
     scan: () => second!.scan(),
   }
   const pipeline = new MaskPipeline([first!, last])
-  pipeline.push(0, 'fox')
-  pipeline.push(0, ' fox firefox')
+  pipeline.push('fox')
+  pipeline.push(' fox firefox')
   pipeline.finish()
   expect(pipeline.take().map(({ text }) => text)).toEqual(['<masked>', ' <masked> firefox'])
 })
@@ -267,68 +258,18 @@ test('a rule after those that words pass together sees no word twice', () => {
 test('what waits in one rule is searched by the next one from its own beginning', () => {
   const rules = compileRules({ matches: ['c[a-z]{0,9}z', '\\bcat'] }, () => {})
   const pipeline = new MaskPipeline(rules)
-  pipeline.push(0, 'cat')
-  pipeline.push(1, 'x')
+  pipeline.push('cat')
+  pipeline.push('x')
   pipeline.finish()
   expect(pipeline.take().map(({ text }) => text)).toEqual(['<masked>', 'x'])
 })
 
-test.each([
-  ['nothing is open at its end', 'ac', true, 0],
-  ['a match is open at its end', 'a', true, 1],
-  ['nothing may follow', 'a', undefined, 0],
-])('a search is copied at the end of a text if needed: %s', (_, text, keepsChains, copies) => {
-  const fork = vi.spyOn(PatternScanner.prototype, 'fork')
-  onTestFinished(() => fork.mockRestore())
-  const pipeline = new MaskPipeline(compileRules({ matches: ['ab', 'x'] }, () => {}))
-  pipeline.push(0, text)
-  pipeline.finish(keepsChains)
-  expect(fork).toHaveBeenCalledTimes(copies)
-  expect(pipeline.chains(-1).map(({ length }) => length)).toEqual([text.length, text.length])
-})
-
-test('a pipeline tells which rules have matched, and which of them otherwise than in another one', () => {
+test('a pipeline tells which rules have matched', () => {
   const rules = compileRules({ matches: ['never', '[a-z]+[.]', '[0-9]+$'] }, () => {})
-  const after = (text: string) => {
-    const pipeline = new MaskPipeline(rules)
-    pipeline.push(0, text)
-    return pipeline
-  }
-  const open = after('abc. 1')
-  const ended = open.fork()
-  ended.finish()
-  const labels = [open, ended, after('')].map(({ matched }) => matched.map(({ label }) => label))
-  expect(labels).toEqual([['matches[1]'], ['matches[1]', 'matches[2]'], []])
-  expect(ended.ruleUnlike(open)?.label).toBe('matches[2]')
-  expect(open.ruleUnlike(ended)?.label).toBe('matches[2]')
-  expect(after('abcd. 12').ruleUnlike(ended)?.label).toBe('matches[1]')
-  // What masks more comes before what masks less.
-  const less = after('a. 123')
-  less.finish()
-  expect(less.ruleUnlike(ended)?.label).toBe('matches[2]')
-  expect(open.ruleUnlike(after('abc. 34'))?.label).toBe('matches[2]')
-  expect(open.ruleUnlike(open.fork())).toBeUndefined()
-  expect(after('ne').ruleUnlike(after('a. '))?.label).toBe('matches[1]')
-  expect(open.overrunBy).toBeUndefined()
-})
-
-test.each<[what: string, one: string[], other: string[], agrees: boolean]>([
-  ['the same', ['ab'], ['ab'], true],
-  ['text that one rule has not seen', ['xx'], ['x-'], false],
-  ['other text', ['.a'], [',a'], false],
-  ['other pieces', ['..', ''], ['..'], false],
-  ['other pieces that wait', ['.a', 'b'], ['.ab'], false],
-  ['the same mask of texts of other lengths', ['.111.'], ['.1.'], true],
-  ['a match that is open behind it', ['.111-a'], ['.1-a'], true],
-  ['a match that is open, and none', ['a'], ['.'], false],
-  ['another open match', ['.aa'], ['.a'], false],
-])('pipelines agree after %s', (_, one, other, agrees) => {
-  const rules = compileRules({ matches: ['a+b', '1+'], builtins: ['Email'] }, () => {})
-  const after = (pieces: string[]) => {
-    const pipeline = new MaskPipeline(rules)
-    for (const piece of pieces) pipeline.push(0, piece)
-    return pipeline
-  }
-  expect(after(one).agreesWith(after(other))).toBe(agrees)
-  expect(after(other).agreesWith(after(one))).toBe(agrees)
+  const pipeline = new MaskPipeline(rules)
+  expect(pipeline.matched).toEqual([])
+  pipeline.push('abc. 1')
+  expect(pipeline.matched).toEqual([rules[1]])
+  pipeline.finish()
+  expect(pipeline.matched).toEqual([rules[1], rules[2]])
 })

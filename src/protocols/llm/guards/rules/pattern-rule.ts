@@ -3,9 +3,9 @@ import { type NearCharacter, PatternScanner } from '#base/pattern/pattern-scanne
 import type { SearchInSteps, TextScanner } from '#base/pattern/text-scanner.ts'
 import type { TextRule } from './text-rule.ts'
 
-/** Bytes of a stream that a pattern without a longest match may hold back (decision B46). */
+/** Bytes of a stream that a pattern may hold back if the length of its matches is unlimited (decision B46). */
 const HELD_UNBOUNDED = 256
-/** The same for a pattern with a longest match, which is held in full up to here. */
+/** The same for other patterns: a longest match up to this length is held in full. */
 const HELD_BOUNDED = 4096
 
 /** A pattern in RE2 syntax. */
@@ -45,8 +45,8 @@ export class PatternRule implements TextRule {
     return this.#pattern.search?.(text) ?? this.#scanWith(Number.POSITIVE_INFINITY).search(text)
   }
 
-  scan(heldBytes = 0): TextScanner {
-    return this.#scanWith(Math.max(this.#limit, heldBytes))
+  scan(): TextScanner {
+    return this.#scanWith(this.#limit)
   }
 
   #scanWith(limit: number): PatternScanner {

@@ -1,6 +1,44 @@
-import type { CountryCode } from 'libphonenumber-js/max'
+import type { CountryCode, Metadata } from 'libphonenumber-js/max'
 import type { Match } from '#base/pattern/text-scanner.ts'
-import { readPlan } from './phone-plans.ts'
+
+/** What this project reads of the metadata of the library, beyond its types. */
+interface Plans {
+  selectNumberingPlan(country: string): void
+  readonly numberingPlan: Plan
+}
+
+interface Plan {
+  callingCode(): string
+  IDDPrefix(): string
+  nationalNumberPattern(): string
+  nationalPrefixForParsing(): string
+}
+
+/** Whether digits may be a valid number of some country. */
+export type MayBeNumber = (digits: string) => boolean
+
+/**
+ * A quick check before the library, which takes 2 to 15 us to reject digits. It accepts every number without `+` that the library calls valid.
+ */
+export function readPlan(metadata: Metadata, country: CountryCode): MayBeNumber {
+  const plans = metadata as unknown as Plans
+  plans.selectNumberingPlan(country)
+  const plan = plans.numberingPlan
+  const code = plan.callingCode()
+  const abroad = new RegExp(`^(?:${plan.IDDPrefix()})`)
+  const prefix = new RegExp(`^(?:${plan.nationalPrefixForParsing()})`)
+  // It contains the patterns of the other countries with this calling code.
+  const national = new RegExp(`^(?:${plan.nationalNumberPattern()})$`)
+  const isNational: MayBeNumber = (digits) => {
+    if (national.test(digits)) return true
+    const dialled = prefix.exec(digits)
+    if (dialled === null) return false
+    // If the prefix has a group, such as a carrier code, the library removes other digits.
+    return dialled[1] !== undefined || national.test(digits.slice(dialled[0].length))
+  }
+  return (digits) =>
+    abroad.test(digits) || isNational(digits) || (digits.startsWith(code) && isNational(digits.slice(code.length)))
+}
 
 /** A number without `+` is tried as a number of these countries. */
 const COUNTRIES: readonly CountryCode[] = ['US', 'GB', 'DE', 'IL', 'IN', 'CA', 'BR']
@@ -11,9 +49,9 @@ export const PHONE_CANDIDATE = String.raw`[+()]?\d[\d ().-]{6,30}`
 /** Digits of a number with the prefix to dial its country. */
 const MAX_DIGITS = 18
 const MIN_DIGITS = 5
-/** Of numbers in a row, the shortest valid parts with at least so many digits count: they are rarely a half of one number. */
+/** Fewest digits of each of several numbers in a row: shorter valid parts are often half of a number. */
 const MIN_DIGITS_OF_SEVERAL = 9
-/** Digits of a number with its country (ITU-T E.164). More of them may be several numbers in a row. */
+/** Most digits of a number with its country code (ITU-T E.164). More digits may be several numbers in a row. */
 const MAX_DIGITS_OF_ONE = 15
 
 /** Parts of a candidate that are tried at most; each try takes up to 20 us. */
@@ -21,7 +59,7 @@ const MAX_TRIES = 6
 
 type IsValid = (number: string) => boolean
 
-/** Without the library, which is loading: too much is masked rather than too little (decision B57). */
+/** Used while the library is loading: masks too much rather than too little (decision B57). */
 const TAKE_ALL: IsValid = () => true
 
 let isValid = TAKE_ALL
@@ -29,7 +67,7 @@ let loading: Promise<void> | undefined
 
 /** Loads the library of telephone numbers. Only a guard that needs it calls this: it takes 4 MB and some 20 ms. */
 export function loadPhoneNumbers(): Promise<void> {
-  // If it cannot be loaded, every candidate counts for good.
+  // If loading fails, every candidate keeps counting as a number.
   loading ??= import('libphonenumber-js/max').then(useLibrary, () => {})
   return loading
 }
@@ -50,7 +88,7 @@ function useLibrary({ parsePhoneNumberFromString, Metadata }: typeof import('lib
 export function findPhoneNumbers(candidate: string, before: string): readonly Match[] {
   let start = 0
   if (isDigit(before)) {
-    // The candidate would begin within a longer number. After a sign it would not.
+    // Digits before and after the boundary are one longer number; a sign separates them.
     if (isDigit(candidate)) return []
     start = 1
   }

@@ -4,7 +4,7 @@ import type { TextRule } from './text-rule.ts'
 /** A digit and at least six more digits, or signs that are written between them. */
 const NUMBER = /\d[\d ().-]{6}/
 
-/** Longer texts are left to the rules, whose searches can be interrupted. */
+/** Longer texts are not tested here, because only the searches of rules can be interrupted. */
 const MAX_LENGTH = 262_144
 
 /** Whether a numeric rule may match. */
@@ -15,10 +15,10 @@ export function mayHaveNumber(text: string): boolean {
 const HAS_CHANGED = 1
 const NUMBER_IS_KNOWN = 2
 const MAY_HAVE_NUMBER = 4
-/** The first one for subclasses. */
+/** The first flag for subclasses. */
 export const FREE_FLAG = 8
 
-/** A text that several rules search. What they ask of it is found out once. A body may have very many, so that they are small. */
+/** A text that several rules search. Facts that they share are computed once. A body may have very many texts, so that each is a small object. */
 export class SearchableText {
   #text: string
   #flags: number
@@ -28,7 +28,7 @@ export class SearchableText {
     this.#flags = flags
   }
 
-  /** It is not the text with which it was made. */
+  /** The text differs from the original. */
   get hasChanged(): boolean {
     return this.has(HAS_CHANGED)
   }

@@ -1,14 +1,8 @@
-import { RE2JS } from 're2js'
 import { Pace, runAtOnce } from '#base/in-slices.ts'
-import { Automaton } from '#base/pattern/automaton.ts'
-import { PatternScanner } from '#base/pattern/pattern-scanner.ts'
 import type { Match } from '#base/pattern/text-scanner.ts'
-import type { RegexGuardSpec } from '../guard-schema.ts'
-import { GuardedText } from '../texts/guarded-text.ts'
-import type { GuardedTexts } from '../texts/guarded-texts.ts'
-import { maskTexts } from '../texts/mask-texts.ts'
+import type { RegexGuardSpec } from '../../settings/guard-schema.ts'
+import { replaceMatches } from '../texts/guarded-text.ts'
 import { compileRules } from './compile-rules.ts'
-import { replaceMatches } from './mask-text.ts'
 import { SearchableText } from './searchable-text.ts'
 import type { TextRule } from './text-rule.ts'
 
@@ -24,29 +18,6 @@ export function maskWhole(rules: readonly TextRule[], text: string): string {
     (masked, rule) => runAtOnce(replaceMatches(masked, findMatches(rule, masked), rule.placeholder, new Pace())),
     text,
   )
-}
-
-/** Masks the texts of an answer. @param sequences the numbers of those that are read together, in order */
-export function maskTogether(
-  rules: readonly TextRule[],
-  given: readonly string[],
-  sequences: readonly (readonly number[])[],
-): readonly string[] {
-  const texts = given.map((text) => new GuardedText(text, true, true))
-  const groups = sequences.map((numbers) => numbers.map((number) => texts[number]!))
-  const body = { runs: [{ role: 'assistant', isOne: false, texts }], groups }
-  runAtOnce(maskTexts(rules, body as unknown as GuardedTexts))
-  return texts.map(({ text }) => text)
-}
-
-/** A rule that holds back only so many bytes of a stream. */
-export function ruleHolding(pattern: string, limit: number): TextRule {
-  const automaton = new Automaton(RE2JS.compile(pattern))
-  return {
-    ...{ label: `${pattern} ${limit}`, placeholder: '<masked>', isNumeric: false, quiet: automaton.quiet },
-    search: (text) => new PatternScanner(automaton, { limit: Number.POSITIVE_INFINITY }).search(text),
-    scan: () => new PatternScanner(automaton, { limit }),
-  }
 }
 
 const shared = new Map<string, TextRule>()

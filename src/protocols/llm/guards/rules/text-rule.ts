@@ -12,6 +12,6 @@ export interface TextRule {
   readonly quiet: Uint8Array | undefined
   /** Finds all matches of a whole text, ascending and without overlaps. Undefined: there can be none. */
   search(text: string): SearchInSteps | undefined
-  /** Finds matches in a text that arrives in pieces. @param heldBytes of UTF-8, where more may be held back than in a stream */
-  scan(heldBytes?: number): TextScanner
+  /** Finds matches in a text that arrives in pieces. */
+  scan(): TextScanner
 }

@@ -7,7 +7,7 @@ import type { FailedVerdict, GuardSurroundings, ServiceVerdict } from './service
 
 /** Time limit of a question unless `policies.http.requestTimeout` of the service sets one, in milliseconds (decision B52). */
 const DEADLINE_MS = 10_000
-/** A larger answer is none (decision B52). */
+/** A larger answer counts as a failure (decision B52). */
 const MAX_BYTES = 2 * 1024 * 1024
 
 /** A question to a service. */
@@ -80,12 +80,12 @@ async function readAnswer(response: CallResponse, read: (json: unknown) => Servi
     return failed('the answer of the service is not JSON')
   }
   const verdict = read(json)
-  // Nobody knows which of two verdicts is meant.
+  // With a duplicate key, it is unclear which verdict is meant.
   if (verdict.kind === 'reject' || !isAmbiguous) return verdict
   return failed('the answer of the service has a key twice, or is nested too deeply')
 }
 
-/** Statuses of a service that does not take this text, or the credential or another header of this client. It may take others. */
+/** Statuses with which a service refuses this text, or a header of this client. Other questions may succeed. */
 const REFUSALS: ReadonlySet<number> = new Set([400, 401, 403, 413, 422, 431])
 
 /** Why the body of an answer is not read. Redirects are not followed (decision B58). */
@@ -118,7 +118,7 @@ export function failed(detail: string): FailedVerdict {
   return { kind: 'failed', detail }
 }
 
-/** A mask is as large as the text, which a client chooses. */
+/** This says nothing about the service: a mask is as large as the text, which a client chooses. */
 function tooLarge(): FailedVerdict {
   return { ...failed(`the answer of the service is larger than ${MAX_BYTES} bytes`), sparesService: 'answered' }
 }
@@ -129,7 +129,7 @@ function outOfTime(sparesService: 'unasked' | 'out-of-time'): FailedVerdict {
 
 const REQUEST_IDS = ['x-amzn-requestid', 'x-request-id', 'request-id', 'x-goog-request-id']
 
-/** Up to 128 characters of a form that cannot be a text of somebody. */
+/** The id of the request at the service, if it has the form of an id and at most 128 characters: other values may be text of a user. */
 function requestIdOf(response: CallResponse): string | undefined {
   for (const name of REQUEST_IDS) {
     const id = response.header(name)

@@ -2,7 +2,7 @@ import { type Circuit, OPENING_FAILURES } from '#state/circuit.ts'
 import { failed } from './ask.ts'
 import type { GuardService, ServiceVerdict } from './service.ts'
 
-/** The service, without the wait for one that is down. */
+/** Makes questions to a service fail at once while it is down. */
 export function withCircuit(service: GuardService, circuit: Circuit): GuardService {
   // Of this worker; others may have had other failures.
   let lastFailure: string | undefined
@@ -16,7 +16,7 @@ export function withCircuit(service: GuardService, circuit: Circuit): GuardServi
       }
       const verdict = await service.judge(question, around)
       const spares = verdict.kind === 'failed' ? verdict.sparesService : undefined
-      // A client that leaves says nothing about the service, and uses up no probe.
+      // A disconnected client says nothing about the service, and must not use up a probe.
       if (around.signal.aborted || spares === 'unasked') circuit.abandon(admission)
       else if (verdict.kind !== 'failed') circuit.succeed()
       else if (spares === 'answered') circuit.respond()

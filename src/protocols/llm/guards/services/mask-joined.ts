@@ -2,7 +2,7 @@ import type { Pace, Steps } from '#base/in-slices.ts'
 import { type ChangeableText, type Joining, joinInSteps, spreadMask } from './spread-mask.ts'
 
 /** Between the texts of a message, as services see it. */
-export const SEPARATOR = ' '
+const SEPARATOR = ' '
 /** APIs refuse empty texts of messages. */
 const JOINING: Joining = { separator: SEPARATOR, covered: '<masked>' }
 
@@ -17,9 +17,9 @@ const WORK_PER_TEXT = 32
 const COMPARED_PER_WORK = 8
 
 /**
- * Changes texts so that they are `after` when joined with the separator. The boundaries between texts that can be found again in it stay where
- * they are, so that each text keeps its own masks. The work grows with the length of the texts.
- * @returns false if a text with a share cannot change
+ * Changes texts so that they are `after` when joined with the separator. Boundaries between texts that can be found again in it are
+ * kept, so that each text keeps its own masks. The time is linear in the length of the texts.
+ * @returns false if a text with a changed range cannot change
  */
 export function* maskJoined(texts: readonly ChangeableText[], after: string, pace: Pace): Steps<boolean> {
   const before = yield* joinTexts(texts, pace)
@@ -44,11 +44,11 @@ const CONTEXTS = [24, 12, 6, 3].flatMap((length) => [
   { left: 0, right: length },
 ])
 
-/** So many characters may be searched for each character, and for each text: boundaries that need more stay unfound. */
+/** How many characters may be searched for each character, and for each text. Boundaries that need more are not found. */
 const SEARCHED_PER_CHARACTER = 64
 const SEARCHED_PER_TEXT = 4096
 
-/** A text that is not masked may be so many times as long afterwards, and so much more, before its end is lost. */
+/** How much a text may grow by its masks before its end is no longer found: a factor, and additional characters. */
 const GROWTH = 2
 const MORE = 64
 

@@ -12,7 +12,7 @@ const OVERLAP = 256
 /** Most inputs of one call. */
 const MAX_INPUTS = 32
 
-/** The moderation endpoint of provider one: it rejects if it flags any text (decision B54). @param destination key of its backend */
+/** The moderation endpoint of provider one: it rejects if it flags any text. @param destination key of its backend */
 export function moderationEndpoint(destination: string, model = DEFAULT_MODEL): GuardService {
   return {
     kind: 'moderationEndpoint',

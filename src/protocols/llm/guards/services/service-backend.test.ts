@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import type { Address } from '../../../address.ts'
+import type { GuardServiceSpec } from '../../settings/service-spec.ts'
 import { guardService } from './service-backend.ts'
-import type { GuardServiceSpec } from './service-spec.ts'
 
 test.each<[spec: GuardServiceSpec, address: Partial<Address>]>([
   [{ service: 'moderationEndpoint' }, { host: 'api.openai.com', signing: undefined, ambient: undefined }],

@@ -1,7 +1,7 @@
 import { type Address, hostAddress } from '../../../address.ts'
 import type { BackendProtocol } from '../../../backend-protocol.ts'
 import { PROVIDER_ONE_HOST } from '../../providers/provider-one.ts'
-import type { GuardServiceSpec } from './service-spec.ts'
+import type { GuardServiceSpec } from '../../settings/service-spec.ts'
 
 /** Time limit for a response head; the deadline of a call is shorter. */
 const RESPONSE_TIMEOUT_MS = 30_000

@@ -3,7 +3,7 @@ import type { Pace, Steps } from '#base/in-slices.ts'
 /** How texts form one. */
 export interface Joining {
   readonly separator: string
-  /** What is left of a text that a mask covers completely together with an earlier one. */
+  /** Replaces a text that a mask covers completely, if the mask began in an earlier text. */
   readonly covered: string
 }
 
@@ -14,8 +14,8 @@ export interface ChangeableText {
 }
 
 /**
- * Changes texts so that they are `after` when joined. What replaces the part that differs goes into the first text with a share of it.
- * @returns false if a text with a share cannot change
+ * Changes texts so that they are `after` when joined. The replacement goes into the first text that the changed range touches.
+ * @returns false if a text in the changed range cannot change
  */
 export function* spreadMask(
   texts: readonly ChangeableText[],
@@ -35,7 +35,7 @@ export function* spreadMask(
     const { length } = entry.text
     const from = Math.max(0, start - base)
     const to = Math.min(length, end - base)
-    // What is only inserted belongs to the text that ends or goes on there.
+    // An insertion belongs to the first text that contains its position.
     const hasShare = start === end ? start >= base && start <= base + length && isFirst : to > from
     if (hasShare) {
       if (!entry.canChange) return false
@@ -45,7 +45,7 @@ export function* spreadMask(
     }
     base += length + separator.length
   }
-  // Only a separator differs: no text has a share of it.
+  // Only a separator differs: the changed range touches no text.
   return !isFirst
 }
 

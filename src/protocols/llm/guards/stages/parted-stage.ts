@@ -1,17 +1,17 @@
 import { Pace, type Steps } from '#base/in-slices.ts'
 import type { TextOutput, TextStage } from './text-stage.ts'
 
-/** A part is up to 37 telephone numbers, of 0.1 ms each. */
-export const WORK_PER_PART = 4096
+/** The work for a part, in characters: it may have 37 telephone numbers, which take 0.1 ms each. */
+const WORK_PER_PART = 4096
 
-/** A longer text goes through the guards in parts of so many UTF-16 units: some patterns find much to check in few characters. */
-export const PART_LENGTH = 256
+/** Longer texts pass the guards in parts of this many UTF-16 units: some patterns are expensive for few characters. */
+const PART_LENGTH = 256
 
 /** A text of which parts are still within the stage. */
 interface Parted<Tag> {
   readonly tag: Tag
   waiting: number
-  /** Joined at once, because strings that are only added to each other are slow to write. Undefined: it has one part. */
+  /** The parts that have passed. One call joins them, because ropes of concatenated strings are slow to write. Undefined: there is one part. */
   readonly passed: string[] | undefined
   next: Parted<Tag> | undefined
 }
@@ -21,7 +21,7 @@ export interface WorkQueue {
   later(work: Steps<void>): void
 }
 
-/** Puts parts together again. A stream may have very many, so that it makes no list for the texts that pass at once. */
+/** Joins the parts of each text. Most texts of a stream have one part, and need no list. */
 class JoiningOutput<Tag> implements TextOutput<Tag> {
   readonly #out: TextOutput<Tag>
   #first: Parted<Tag> | undefined
@@ -52,12 +52,12 @@ class JoiningOutput<Tag> implements TextOutput<Tag> {
   }
 }
 
-/** Stages through which long texts go in parts, as work that yields. They leave as they came: one text for each delta. */
+/** Sends long texts through other stages in parts, as work that yields. The output has one text for each delta, like the input. */
 export class PartedStage<Tag> implements TextStage<Tag> {
   readonly #inner: TextStage<Tag>
   readonly #joining: JoiningOutput<Tag>
   readonly #works: WorkQueue
-  /** What waits for a long text before it. Undefined: nothing has. */
+  /** Texts that wait behind a long text. Undefined: none has waited yet. */
   #queue: { readonly tag: Tag; readonly text: string }[] | undefined
   #isWorking = false
   #isFinished = false

@@ -25,7 +25,7 @@ interface Asked {
 }
 
 /** A stage whose services answer when the test says so. */
-function stageWith({ masks = false, isFixed = false, before = '', services = 1 } = {}) {
+function stageWith({ masks = false, isFixed = false, services = 1 } = {}) {
   const asked: Asked[] = []
   const released: (readonly [tag: number, text: string])[] = []
   const refused: Refusal[] = []
@@ -75,8 +75,7 @@ function stageWith({ masks = false, isFixed = false, before = '', services = 1 }
   const over = new AbortController()
   const stage = new ServiceStage<number>(out, {
     guards,
-    canChange: () => !isFixed,
-    before: () => before,
+    isFixed,
     exchange,
     signal: over.signal,
     refuse: (refusal) => void refused.push(refusal),
@@ -223,11 +222,16 @@ test.each<[what: string, text: string, shown: string]>([
   expect(contents()).toEqual([text, shown + 'x'.repeat(1024)])
 })
 
-test('the first window is shown with the text that it goes on with', () => {
-  const { stage, contents } = stageWith({ before: `${'y'.repeat(300)}secr` })
-  stage.text(1, 'et')
-  stage.finish()
-  expect(contents()).toEqual([`${'y'.repeat(252)}secret`])
+test('a mask of text that has left refuses the stream', async () => {
+  const { stage, asked, released, refused } = stageWith({ masks: true })
+  stage.text(1, 'to ann')
+  await time.pass(500)
+  await asked[0]!.answer(PASS)
+  stage.text(2, '@x')
+  await time.pass(500)
+  await asked[1]!.answer({ kind: 'mask', contents: ['to <E>'] })
+  expect(released).toEqual([[1, 'to ann']])
+  expect(refused).toMatchObject([{ detail: 'promptGuard.response[0]: webhook masked a text that cannot change' }])
 })
 
 test('two windows are judged at a time, and leave in order', async () => {
@@ -331,21 +335,21 @@ test('empty texts leave at once, or after the text before them', async () => {
 })
 
 test('a mask changes the new text, and what the next window is shown with', async () => {
-  const { stage, asked, contents, released, exchange } = stageWith({ masks: true, before: 'to ' })
-  stage.text(1, 'ann')
+  const { stage, asked, contents, released, exchange } = stageWith({ masks: true })
+  stage.text(1, 'to ann')
   stage.text(2, '@x now')
   await time.pass(500)
   stage.text(3, 'bye')
   stage.finish()
   await asked[0]!.answer({ kind: 'mask', contents: ['to <E> now'], requestId: 'r1' })
   expect(released).toEqual([
-    [1, '<E>'],
+    [1, 'to <E>'],
     [2, ' now'],
   ])
   expect(contents()[1]).toBe('to <E> nowbye')
   await asked[1]!.answer(PASS)
   expect(exchange.guardChecks).toMatchObject([
-    { verdict: 'Mask', length: 9, count: 1, requestId: 'r1' },
+    { verdict: 'Mask', length: 12, count: 1, requestId: 'r1' },
     { verdict: 'Allow', length: 3, count: 1 },
   ])
 })
@@ -366,21 +370,14 @@ test.each<[what: string, verdict: ServiceVerdict, more: { isFixed?: boolean }, d
     'Fail',
   ],
   [
-    'a mask of text that has left',
-    { kind: 'mask', contents: ['<E>xt'] },
-    {},
-    'promptGuard.response[0]: webhook masked a text that cannot change',
-    'Reject',
-  ],
-  [
     'a mask of a text that cannot change',
-    { kind: 'mask', contents: ['before <E>'] },
+    { kind: 'mask', contents: ['<E>'] },
     { isFixed: true },
     'promptGuard.response[0]: webhook masked a text that cannot change',
     'Reject',
   ],
 ])('%s refuses the stream, and nothing more leaves', async (_, verdict, more, detail, outcome) => {
-  const { stage, asked, released, refused, counts, exchange } = stageWith({ ...more, before: 'before ' })
+  const { stage, asked, released, refused, counts, exchange } = stageWith(more)
   stage.text(1, 'text')
   await time.pass(500)
   stage.text(2, 'x'.repeat(1024))

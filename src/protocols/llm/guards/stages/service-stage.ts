@@ -3,21 +3,20 @@ import { Pace, runAtOnce } from '#base/in-slices.ts'
 import { isHighSurrogate, isLowSurrogate } from '#base/pattern/text-cut.ts'
 import { utf8Length } from '#base/utf8-length.ts'
 import type { Exchange } from '#exchange/exchange.ts'
-import { type AskedVerdict, askAboutWindow } from '../ask-service.ts'
-import { askTogether } from '../ask-together.ts'
+import { type AskedVerdict, askAboutWindow, askTogether } from '../ask-service.ts'
 import { concludeVerdict } from '../conclude-verdict.ts'
 import type { ServiceGuard } from '../guard.ts'
 import { type Joining, spreadMask } from '../services/spread-mask.ts'
 import type { RefuseStream, TextOutput, TextStage } from './text-stage.ts'
 
-/** New text that is judged at once, and the end of the text before it that is shown again, in UTF-8 bytes (decision B45). */
+/** Size of a window of new text, and of the end of the previous text that is shown again with it, in UTF-8 bytes. */
 const WINDOW_BYTES = 1024
 const OVERLAP_BYTES = 256
-/** The deltas of a text are the text: what the mask of one has covered of another is not there. */
+/** Deltas are joined without a separator. A delta that a mask covers completely becomes empty. */
 const DELTAS: Joining = { separator: '', covered: '' }
-/** Text that is followed by no other for this long is judged. */
+/** A window is judged if no text arrives for this long. */
 const PAUSE_MS = 500
-/** Text of a window waits at most this long, however slowly the provider goes on. */
+/** A window is judged after this time at the latest, however slow the provider is. */
 const MAX_WAIT_MS = 2000
 
 interface Entry<Tag> {
@@ -32,13 +31,11 @@ interface Window<Tag> {
   bytes: number
 }
 
-export interface ServiceStageOptions<Tag> {
+export interface ServiceStageOptions {
   /** One that may mask, or neighbours that only judge. */
   readonly guards: readonly ServiceGuard[]
-  /** False: a mask of the text refuses the stream. */
-  readonly canChange: (tag: Tag) => boolean
-  /** The end of the text before, if it has left: this one may go on with it. */
-  readonly before: () => string
+  /** The text cannot be masked: a mask ends the stream. */
+  readonly isFixed: boolean
   readonly refuse: RefuseStream
   readonly exchange: Exchange
   /** Aborted when the stream is over: no question is asked or waited for. */
@@ -47,11 +44,11 @@ export interface ServiceStageOptions<Tag> {
   readonly progressed: () => void
 }
 
-/** Shows the text of a block to services, window by window and at the same time. Text is released after all of them have let it pass. */
+/** Asks services about the text of a block, window by window, all at the same time. Text is released when all of them have let it pass. */
 export class ServiceStage<Tag> implements TextStage<Tag> {
   readonly #out: TextOutput<Tag>
-  readonly #options: ServiceStageOptions<Tag>
-  /** At most this many windows are judged at a time. A mask changes what the next window follows. */
+  readonly #options: ServiceStageOptions
+  /** How many windows are judged at a time: one if a service may mask, because a mask changes the text that the next window repeats. */
   readonly #maxInFlight: number
   #open: Window<Tag> = { entries: [], bytes: 0 }
   /** In order. `asked`: the verdicts of the guards in order, up to the first that lets nothing pass; undefined: they are not known yet. */
@@ -61,10 +58,10 @@ export class ServiceStage<Tag> implements TextStage<Tag> {
     asked: readonly AskedVerdict[] | undefined
     startMs: number
   }[] = []
-  /** The first half of a character that a provider has cut in two, which goes into the next delta. At the end of a text, it is none and left out, unless the text goes on. */
+  /** The high surrogate of a split character. It is moved into the next delta, or dropped at the end of the text. */
   #half = ''
-  /** The end of the text before the open window; undefined: no text has been judged. */
-  #before: string | undefined
+  /** The end of the text before the open window. */
+  #before = ''
   #pause: { cancel(): void } | undefined
   /** When the last text came. */
   #lastMs = 0
@@ -75,19 +72,14 @@ export class ServiceStage<Tag> implements TextStage<Tag> {
   #isFinished = false
   #isOver = false
 
-  /** @param begun that of the beginning of the text, which seemed to be over: all of it has passed */
-  constructor(out: TextOutput<Tag>, options: ServiceStageOptions<Tag>, begun?: ServiceStage<unknown>) {
+  constructor(out: TextOutput<Tag>, options: ServiceStageOptions) {
     this.#out = out
     this.#options = options
     this.#maxInFlight = options.guards.some(({ service }) => service.masks) ? 1 : 2
-    if (begun !== undefined) {
-      this.#before = begun.#before
-      this.#half = begun.#half
-    }
     options.exchange.context.whenOver(() => this.#stop())
   }
 
-  /** Text waits for a verdict or a pause, and not for further text. */
+  /** A verdict or a pause will release text, even if no further text arrives. */
   get isAsking(): boolean {
     return this.#inFlight.length > 0 || this.#open.bytes > 0
   }
@@ -107,19 +99,19 @@ export class ServiceStage<Tag> implements TextStage<Tag> {
       this.#lastMs = clock.monotonic()
       if (this.#open.bytes === 0) this.#openedMs = this.#lastMs
     }
-    this.#open.entries.push({ tag, text, canChange: this.#options.canChange(tag) })
+    this.#open.entries.push({ tag, text, canChange: !this.#options.isFixed })
     this.#open.bytes += utf8Length(text, WINDOW_BYTES)
     if (this.#open.bytes >= WINDOW_BYTES) this.#judge()
     else if (this.#open.bytes > 0) this.#awaitPause(PAUSE_MS)
     else if (this.#inFlight.length === 0) this.#releaseEmpty()
   }
 
-  /** No further text comes until some has been released: what there is waits for no pause. */
+  /** Judges the open window without a pause, because no text arrives until some has been released. */
   judgeNow(): void {
     if (!this.#isOver && this.#inFlight.length === 0) this.#judge()
   }
 
-  /** One timer serves all texts of a window: most come long before it ends. */
+  /** One timer serves all texts of a window. It is set again only when it fires, if text has arrived meanwhile. */
   #awaitPause(forMs: number): void {
     this.#pause ??= clock.after(forMs, () => {
       this.#pause = undefined
@@ -141,12 +133,12 @@ export class ServiceStage<Tag> implements TextStage<Tag> {
     this.#proceed()
   }
 
-  /** Nothing before it waits, and there is nothing to judge. */
+  /** Releases empty deltas: no earlier text waits, and there is nothing to judge. */
   #releaseEmpty(): void {
     for (const { tag, text } of this.#open.entries.splice(0)) this.#out.text(tag, text)
   }
 
-  /** As soon as the services have room. */
+  /** Judges the open window, as soon as the services have room. */
   #judge(): void {
     this.#endPause()
     this.#isDue = this.#inFlight.length === this.#maxInFlight
@@ -156,7 +148,7 @@ export class ServiceStage<Tag> implements TextStage<Tag> {
     const window = this.#open
     this.#open = { entries: [], bytes: 0 }
     const text = textOf(window)
-    const shown = this.#before ?? endOf(this.#options.before())
+    const shown = this.#before
     const content = shown + text
     this.#before = endOf(content)
     const question = {

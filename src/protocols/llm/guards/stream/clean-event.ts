@@ -2,7 +2,7 @@ import { decodeText } from '../../json/native.ts'
 import { encode } from '../../json/splice.ts'
 import type { SseBlock } from '../../sse/sse-block.ts'
 
-/** Names of events besides the types in their data. */
+/** Names that an event may have besides the type in its data. */
 const NAMES: ReadonlySet<string> = new Set(['message', 'error', 'done'])
 
 const LINE_FEED = 0x0a
@@ -21,7 +21,7 @@ export function isEndMark(bytes: Uint8Array, start: number, end: number): boolea
  */
 export function cleanEvent(block: SseBlock, type: string): Uint8Array | undefined {
   const { hasOtherLines, isSplit } = block
-  // Most names are the type, so that they are not decoded.
+  // Most names equal the type: they are compared as bytes, and not decoded.
   const isKnown = block.isNamed(type) || isKnownName(block.name, type)
   return isKnown && !hasOtherLines && !isSplit ? undefined : oneLine(isKnown ? block.name : '', block.data)
 }

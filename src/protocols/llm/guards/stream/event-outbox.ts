@@ -6,8 +6,15 @@ import { decodeText } from '../../json/native.ts'
 import { applySplices, type Splice, spliceInSteps } from '../../json/splice.ts'
 import { isEndMark } from './clean-event.ts'
 import type { GuardingOptions } from './guarded-stream-options.ts'
-import { bytesOf, countPassed, type EventPiece, type GuardedEvent, spliceOf, wholeEvent } from './held-event.ts'
-import { HeldEvents } from './held-events.ts'
+import {
+  bytesOf,
+  countPassed,
+  type EventPiece,
+  type GuardedEvent,
+  HeldEvents,
+  spliceOf,
+  wholeEvent,
+} from './held-events.ts'
 
 /** Longer events are read and written in slices. */
 export const LONG_EVENT_BYTES = 4096
@@ -18,7 +25,7 @@ const WORK_PER_PIECE = 32
 /** An event with more texts is written in slices. */
 const FEW_PIECES = 16
 
-/** The way of checked events to the client: each leaves when all its texts, and all events before it, have passed. */
+/** Sends checked events to the client: each when all its texts, and all events before it, have passed. */
 export class EventOutbox {
   readonly #sink: BodySink
   readonly #options: GuardingOptions
@@ -29,10 +36,11 @@ export class EventOutbox {
   constructor(sink: BodySink, options: GuardingOptions) {
     this.#sink = sink
     this.#options = options
-    this.#held = new HeldEvents(options.exchange.context.guardLoad)
+    const { claim, maxEventBytes: maxBytes, exchange } = options
+    this.#held = new HeldEvents({ claim, maxBytes, load: exchange.context.guardLoad })
   }
 
-  /** Of the events that wait. */
+  /** The bytes of the waiting events. */
   get bytes(): number {
     return this.#held.bytes
   }
@@ -41,14 +49,9 @@ export class EventOutbox {
     return this.#held.isEmpty
   }
 
-  /** The first text that has not passed. */
-  get firstPiece(): EventPiece | undefined {
-    return this.#held.firstPiece
-  }
-
-  /** A verdict or a pause lets the first event leave. */
+  /** A verdict or a pause will release text of the first event. */
   get isAsking(): boolean {
-    return this.#held.first?.pieces.some(({ block }) => block.isAsking) === true
+    return this.#held.first?.pieces.some(({ block }) => block?.isAsking === true) === true
   }
 
   /** Sends an event, or keeps it behind those that wait. @returns false if there is no room */
@@ -66,9 +69,10 @@ export class EventOutbox {
       const splices: Splice[] = []
       for (const piece of event.pieces) {
         if (pace.after(WORK_PER_PIECE)) yield
-        if (piece.released === piece.original) continue
+        if (!isChanged(piece)) continue
         const { dataStart } = event
-        yield* replaceByString(splices, dataStart + piece.start, dataStart + piece.end, piece.released!)
+        if (piece.isJson) splices.push(spliceOf(event, piece))
+        else yield* replaceByString(splices, dataStart + piece.start, dataStart + piece.end, piece.released!)
         if (pace.after(piece.original.length)) yield
       }
       const out = yield* spliceInSteps(bytesOf(event), splices, pace)
@@ -76,7 +80,7 @@ export class EventOutbox {
     }
   }
 
-  /** The same as far as they are short and have few texts. @returns whether another one has passed */
+  /** Sends the first events that have passed, up to one that is long or has many texts. @returns whether that one has passed, too */
   drainShort(): boolean {
     while (!this.#isOver) {
       const event = this.#held.first
@@ -88,7 +92,7 @@ export class EventOutbox {
     return false
   }
 
-  /** Nothing leaves any more. */
+  /** Nothing more is sent. */
   drop(): void {
     this.#isOver = true
     this.#held.drop()
@@ -96,7 +100,7 @@ export class EventOutbox {
 
   #sendShort(event: GuardedEvent): void {
     if (isUnchanged(event)) return this.#send(event)
-    const changed = event.pieces.filter(({ released, original }) => released !== original)
+    const changed = event.pieces.filter(isChanged)
     const splices = changed.map((piece) => spliceOf(event, piece))
     this.#sendChanged(event, applySplices(bytesOf(event), splices))
   }
@@ -114,7 +118,7 @@ export class EventOutbox {
     this.#options.begin()
   }
 
-  /** What the client gets is what expressions see. */
+  /** Expressions read an event as the client gets it. */
   #keep(buffer: Buffer, start: number, end: number): void {
     const { kept, stream } = this.#options
     if (kept === undefined || kept.isFull || isEndMark(buffer, start, end)) return
@@ -123,5 +127,9 @@ export class EventOutbox {
 }
 
 function isUnchanged({ pieces }: GuardedEvent): boolean {
-  return pieces.every(({ released, original }) => released === original)
+  return !pieces.some(isChanged)
+}
+
+function isChanged({ released, original }: EventPiece): boolean {
+  return released !== original
 }

@@ -2,18 +2,21 @@ import { expect, test } from 'vitest'
 import { runAtOnce } from '#base/in-slices.ts'
 import { sampleSize } from '#test/support/sample-size.ts'
 import { seededRandom } from '#test/support/seeded-random.ts'
+import type { ChatType } from '../../dialects/index.ts'
 import { encode } from '../../json/splice.ts'
-import type { GuardedFormat } from '../guarded-format.ts'
 import { EventReader } from './event-reader.ts'
 
 type Seen = readonly (readonly string[])[] | 'unreadable'
 
-function reading(format: GuardedFormat): (data: Uint8Array) => Seen {
+function reading(format: ChatType): (data: Uint8Array) => Seen {
   let seen: string[][] = []
   const reader = new EventReader(format, {
     text({ block, kind, form, place: { canChange } }, original, { start, end }) {
       seen.push([block, kind, form, String(canChange), original, `${start}-${end}`])
       return undefined
+    },
+    replace({ start, end }, json) {
+      seen.push(['replaced', json, `${start}-${end}`])
     },
     *close(blocks) {
       yield
@@ -40,7 +43,7 @@ const DELTA = { type: 'content_block_delta', index: 0, delta: { type: 'text_delt
 const TEXT = { type: 'response.output_text.delta', sequence_number: 9, output_index: 0, content_index: 0 }
 
 /** What follows the first event. */
-const EVENTS: Readonly<Record<GuardedFormat, readonly unknown[]>> = {
+const EVENTS: Readonly<Record<ChatType, readonly unknown[]>> = {
   Completions: [
     CHUNK,
     { ...CHUNK, choices: [{ index: 0, delta: { content: ' "b" \\ \n é 𝒳' }, finish_reason: null }] },
@@ -80,7 +83,7 @@ const EVENTS: Readonly<Record<GuardedFormat, readonly unknown[]>> = {
   ],
 }
 
-const FORMATS = Object.keys(EVENTS) as GuardedFormat[]
+const FORMATS = Object.keys(EVENTS) as ChatType[]
 
 test.each(FORMATS)('%s: what came before does not change how an event is read', (format) => {
   for (const first of EVENTS[format]) {
@@ -106,7 +109,7 @@ test.each(FORMATS)('%s: an event with any one byte changed is read like by itsel
 
 /** Whether an event is read without being parsed, because it is like the first. */
 function isLike(first: string, second: string): boolean {
-  const reader = new EventReader('Completions', { text: () => undefined, *close() {} })
+  const reader = new EventReader('Completions', { text: () => undefined, replace() {}, *close() {} })
   const read = (data: Uint8Array) => {
     const outcome = reader.read(data, 0, data.length)
     return typeof outcome === 'boolean' || !runAtOnce(outcome)

@@ -1,13 +1,13 @@
 import { Pace, type Steps } from '#base/in-slices.ts'
 import { parseJson } from '#base/parse-json.ts'
+import { type ChatType, FORMATS } from '../../dialects/index.ts'
 import { JsonValue, parseInSteps } from '../../json/json-document.ts'
 import { decodeLongString, PIECE_BYTES } from '../../json/json-pieces.ts'
 import { decodeText } from '../../json/native.ts'
 import type { EventText, TextPlace } from '../../texts/body-texts.ts'
-import { ANSWER_TEXTS } from '../../texts/dialect-texts.ts'
+import { StreamNumbers } from '../../texts/call-numbers.ts'
 import { readTextFile } from '../../texts/file-data.ts'
-import { StreamNumbers } from '../../texts/stream-numbers.ts'
-import type { GuardedFormat } from '../guarded-format.ts'
+import { emptyLogprobs } from '../texts/guarded-texts.ts'
 import { EventTemplate } from './event-template.ts'
 
 /** Where the JSON string of a text is in the data of an event. */
@@ -17,6 +17,8 @@ export type StringPlace = Pick<TextPlace, 'start' | 'end'>
 export interface EventReceiver {
   /** @returns the rest of the work, if the text is long */
   text(about: EventText, original: string, place: StringPlace): Steps<void> | undefined
+  /** @param json what the client gets instead */
+  replace(place: StringPlace, json: string): void
   close(blocks: readonly string[]): Steps<void>
 }
 
@@ -26,28 +28,23 @@ const WORK_PER_TEXT = 1024
 /** Longer events are rare, and copying them for the next ones takes time. */
 const LONG_EVENT_BYTES = 65_536
 
-/** More lists of tokens at a time are none of a chat. */
-const MAX_TOKEN_BLOCKS = 256
-
 /** Reads the texts of the events of one stream. */
 export class EventReader {
-  readonly #format: GuardedFormat
+  readonly #format: ChatType
   readonly #receiver: EventReceiver
-  /** Of the last event that can be one, and its text. */
+  /** Made from the last event that can be a template, with its text. */
   #template: EventTemplate | undefined
   #about: EventText | undefined
   #templateType = ''
-  /** Decoders of tokens, by block. */
-  readonly #tokens = new Map<string, TextDecoder>()
   readonly #numbers = new StreamNumbers()
   #type = ''
 
-  constructor(format: GuardedFormat, receiver: EventReceiver) {
+  constructor(format: ChatType, receiver: EventReceiver) {
     this.#format = format
     this.#receiver = receiver
   }
 
-  /** In the last event; empty: it has none. */
+  /** The type of the last event; empty: it has none. */
   get type(): string {
     return this.#type
   }
@@ -61,32 +58,13 @@ export class EventReader {
     return rest === undefined || finish(rest)
   }
 
-  #decoderOf(block: string): TextDecoder {
-    let decoder = this.#tokens.get(block)
-    if (decoder === undefined) {
-      decoder = new TextDecoder()
-      if (this.#tokens.size === MAX_TOKEN_BLOCKS) this.#tokens.clear()
-      this.#tokens.set(block, decoder)
-    }
-    return decoder
-  }
-
-  /** What guards check instead of a file, which would be written again as a text of one event, or instead of a part of a character. */
-  #shownFor({ block, form, place: { mediaType, bytes } }: EventText, original: string): string | undefined {
-    if (bytes !== undefined) {
-      return this.#decoderOf(block).decode(bytes, { stream: true })
-    }
-    const file = form === 'base64' ? readTextFile(original, mediaType) : undefined
-    return typeof file === 'object' ? file.text : undefined
-  }
-
   *#parse(data: Uint8Array): Steps<boolean> {
     const receiver = this.#receiver
     const event = yield* parseInSteps(data)
     if (!(event instanceof JsonValue)) return false
     yield
     this.#type = event.get('type')?.text ?? ''
-    const { places, textAt, closes, isSteady } = yield* ANSWER_TEXTS[this.#format].event(
+    const { places, textAt, closes, isSteady } = yield* FORMATS[this.#format].answerTexts.event(
       event,
       undefined,
       this.#numbers,
@@ -95,11 +73,15 @@ export class EventReader {
     for (const place of places) {
       const text = textAt(place)
       const { start, end } = place
+      if (place.form === 'logprobs') {
+        receiver.replace({ start, end }, emptyLogprobs(data, place))
+        continue
+      }
       const isLong = end - start > PIECE_BYTES
       const original = isLong ? yield* decodeLongString(data, start + 1, end - 1) : decode(data, text.place)
       if (original === undefined) return false
-      const shown = this.#shownFor(text, original)
-      // A place of its own: the rest of the event need not stay in memory.
+      const shown = fileText(text, original)
+      // A new object for the place, so that the rest of the event need not stay in memory.
       const rest =
         shown === undefined
           ? receiver.text(text, original, { start, end })
@@ -108,7 +90,7 @@ export class EventReader {
       if (pace.after(WORK_PER_TEXT)) yield
     }
     if (closes.length > 0) yield* receiver.close(closes)
-    // What looks like the last event that fitted may belong to a call that has begun since.
+    // The old template is no longer valid: an event that fits it may belong to a call that has begun since.
     this.#template = undefined
     if (!isSteady || data.length > LONG_EVENT_BYTES) return true
     this.#about = textAt(places[0]!)
@@ -118,7 +100,13 @@ export class EventReader {
   }
 }
 
-/** What matches cannot be masked. */
+/** The contents of a text file, which guards check instead of its data. Undefined: it is no text file. */
+function fileText({ form, place: { mediaType } }: EventText, original: string): string | undefined {
+  const file = form === 'base64' ? readTextFile(original, mediaType) : undefined
+  return typeof file === 'object' ? file.text : undefined
+}
+
+/** The same text as one in which matches cannot be masked. */
 function fixed(about: EventText): EventText {
   const { start, end, path } = about.place
   return { ...about, form: 'string', place: { start, end, path, form: 'string', canChange: false } }
@@ -129,7 +117,7 @@ function* finish(rest: Steps<void>): Steps<true> {
   return true
 }
 
-/** A provider may have cut a character into two surrogates, one in each event. Undefined: it is no text. */
+/** The text may have a lone surrogate, if the provider has split a character between two events. Undefined: it is no text. */
 function decode(data: Uint8Array, { start, end }: StringPlace): string | undefined {
   const text: unknown = parseJson(decodeText(data, start, end))
   return typeof text === 'string' ? text : undefined

@@ -1,7 +1,7 @@
+import { skipString } from '#base/json-bytes/skip-value.ts'
 import { parseJson } from '#base/parse-json.ts'
 import type { JsonValue } from '../../json/json-document.ts'
 import { decodeLatin1, decodeText, isUtf8 } from '../../json/native.ts'
-import { skipString } from '../../json/skip-value.ts'
 import { copyOf } from '../../json/splice.ts'
 
 /**
@@ -23,8 +23,8 @@ export interface FittingText {
 }
 
 /**
- * An event of which only the text, and what nobody reads, differs from event to event, as in most events of a stream: these need not be
- * parsed. What does not fit exactly is no such event.
+ * A template for events that differ only in their text and in members without meaning, as most events of a stream do. An event that fits it exactly
+ * need not be parsed.
  */
 export class EventTemplate {
   readonly #holes: readonly Hole[]
@@ -108,7 +108,7 @@ function partOf(bytes: Uint8Array): Part {
   return { words, rest: bytes.subarray(4 * words.length) }
 }
 
-/** Of the memory that was read last: most events arrive in the same. */
+/** A view of the buffer that was read last: most events arrive in the same one. */
 let lastView = new DataView<ArrayBufferLike>(new ArrayBuffer(0))
 
 /** The whole memory that the bytes are in. */

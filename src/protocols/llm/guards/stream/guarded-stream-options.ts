@@ -1,14 +1,14 @@
 import type { Exchange } from '#exchange/exchange.ts'
 import type { Refusal } from '#exchange/outcome.ts'
 import type { BodyClaim } from '#net/body/body-memory.ts'
-import type { KeptAnswer } from '../../answer/kept-answer.ts'
-import type { StreamFormat } from '../../answer/stream-format.ts'
+import type { ChatType } from '../../dialects/index.ts'
+import type { KeptAnswer } from '../../facts/kept-answer.ts'
+import type { StreamFormat } from '../../facts/stream-format.ts'
 import type { Guard } from '../guard.ts'
-import type { GuardedFormat } from '../guarded-format.ts'
 
 export interface GuardedStreamOptions {
   readonly guards: readonly Guard[]
-  readonly format: GuardedFormat
+  readonly format: ChatType
   /** Of the client's dialect. */
   readonly stream: StreamFormat
   readonly exchange: Exchange
@@ -19,10 +19,10 @@ export interface GuardedStreamOptions {
 }
 
 export interface GuardingOptions extends GuardedStreamOptions {
-  /** The first content leaves. */
+  /** Called when the first content has been sent. */
   readonly begin: () => void
-  /** The client gets this instead, if nothing has been sent to it. */
+  /** Called with the refusal that ends the stream; the client gets it as the response if nothing has been sent. */
   readonly refused: (refusal: Refusal) => void
-  /** The rest of the provider's response is not needed. */
+  /** Called when the rest of the provider's response is not needed. */
   readonly over: () => void
 }

@@ -6,8 +6,8 @@ import type { GuardedStreamOptions } from './guarded-stream-options.ts'
 import { GuardingStreamSink } from './guarding-stream-sink.ts'
 
 /**
- * Runs the response guards on a stream in the dialect of the client, behind the filter that reads and translates it. Events leave in the order
- * of the provider, each as soon as the guards have let all of its text pass. Untouched events keep their bytes.
+ * Runs the response guards on a stream in the dialect of the client, behind the filter that reads and translates it. Events are sent in the
+ * order of the provider, each as soon as the guards have let all of its text pass. Untouched events keep their bytes.
  */
 export class GuardedStream implements AnswerFilter {
   readonly changesLength = true
@@ -40,7 +40,7 @@ export class GuardedStream implements AnswerFilter {
 
   whenBegun(begun: () => void): void {
     this.#begun = begun
-    // The first content may still be held back, but a failure is one at once.
+    // Content may still be held back; failures are reported immediately.
     this.#inner?.whenBegun?.(() => {
       if (this.#inner?.failure !== undefined || this.#inner?.refusal !== undefined) this.#begin()
     })

@@ -8,11 +8,12 @@ import { type Abort, BODY_CHUNKED, type BodySink, type BodySource } from '#net/s
 import { roomFor } from '#net/testing/room-for.ts'
 import { exchangeWith, runContext } from '#policies/shared/testing.ts'
 import { eventually } from '#test/support/eventually.ts'
+import { inOneTurn } from '#test/support/in-one-turn.ts'
 import { VirtualTime } from '#test/support/virtual-time.ts'
-import { STREAMS } from '../../answer/answer-formats.ts'
-import { KeptAnswer } from '../../answer/kept-answer.ts'
+import type { ChatType } from '../../dialects/index.ts'
+import { FORMATS } from '../../dialects/index.ts'
+import { KeptAnswer } from '../../facts/kept-answer.ts'
 import type { Guard, RegexGuard, ServiceGuard } from '../guard.ts'
-import type { GuardedFormat } from '../guarded-format.ts'
 import { compileRules } from '../rules/compile-rules.ts'
 import type { ServiceVerdict } from '../services/service.ts'
 import { GuardingStreamSink } from './guarding-stream-sink.ts'
@@ -82,7 +83,7 @@ class Client implements BodySink {
 function sinkWith(
   guards: readonly Guard[],
   memoryBytes = 4_000_000,
-  format: GuardedFormat = 'Completions',
+  format: ChatType = 'Completions',
   kept?: KeptAnswer,
 ) {
   const exchange = exchangeWith()
@@ -110,7 +111,7 @@ function sinkWith(
   const sink = new GuardingStreamSink(out, {
     guards,
     format,
-    stream: STREAMS[format]!(),
+    stream: FORMATS[format].stream(),
     exchange,
     claim: roomFor(2_000_000, memoryBytes).claim,
     maxEventBytes: 100_000,
@@ -160,7 +161,7 @@ test('the end passes with its trailers, after what was held', async () => {
 const typed = (type: string, more: object) => `event: ${type}\ndata: ${JSON.stringify({ type, ...more })}\n\n`
 
 /** Events without text, in the order of a stream, and one with text. */
-const WITHOUT_TEXT: Readonly<Record<GuardedFormat, readonly [events: readonly string[], text: string]>> = {
+const WITHOUT_TEXT: Readonly<Record<ChatType, readonly [events: readonly string[], text: string]>> = {
   Completions: [
     [
       `data: ${JSON.stringify({ id: 'c1', model: 'm', choices: [{ index: 0, delta: { role: 'assistant', content: '' } }] })}\n\n`,
@@ -203,7 +204,7 @@ test.each(Object.entries(WITHOUT_TEXT))(
   'events of %s without text wait only for text before them',
   async (format, [events, text]) => {
     const { guard, asked } = service()
-    const { sink, out, send } = sinkWith([guard], undefined, format as GuardedFormat)
+    const { sink, out, send } = sinkWith([guard], undefined, format as ChatType)
     for (const event of events) send(event)
     expect(out.text).toBe(events.join(''))
     send(text)
@@ -215,7 +216,7 @@ test.each(Object.entries(WITHOUT_TEXT))(
   },
 )
 
-test.each<[format: GuardedFormat, deltas: (text: string) => string]>([
+test.each<[format: ChatType, deltas: (text: string) => string]>([
   ['Completions', (content) => chunk({ content })],
   ['Messages', (text) => typed('content_block_delta', { index: 0, delta: { type: 'text_delta', text } })],
   [
@@ -230,15 +231,12 @@ test.each<[format: GuardedFormat, deltas: (text: string) => string]>([
   expect(kept.completion).toEqual(['a <masked> b <masked> c'])
 })
 
-test('calls and choices that take turns have windows of their own, and leave in the order of the provider', async () => {
+test('choices that take turns have windows of their own, and leave in the order of the provider', async () => {
   const { guard, asked } = service({ masks: false })
   const { sink, out, send } = sinkWith([guard])
-  const call = (index: number, text: string) =>
-    `data: ${JSON.stringify({ choices: [{ index: 0, delta: { tool_calls: [{ index, function: { arguments: text } }] } }] })}\n\n`
-  const choice = (content: string) => `data: ${JSON.stringify({ choices: [{ index: 1, delta: { content } }] })}\n\n`
-  // A service sees `a` and a space instead of `{"a":"`.
-  const window = (begin: string) => begin.padEnd(begin === '' ? 1024 : 1028, 'a word ')
-  const events = [call(0, window('{"a":"')), call(1, window('{"b":"')), choice(window('')), call(0, window(''))]
+  const choice = (index: number) =>
+    `data: ${JSON.stringify({ choices: [{ index, delta: { content: 'a word '.repeat(147).slice(0, 1024) } }] })}\n\n`
+  const events = [choice(0), choice(1), choice(2), choice(0)]
   for (const event of events) send(event)
   expect(asked.length).toBe(4)
   // The verdicts come in another order.
@@ -542,26 +540,6 @@ test.each<[what: string, events: string, check: object]>([
     chunk({ content: '078-05-1120 other ' }) + chunk({ content: 'secret-1 other ' }),
     { verdict: 'Mask', rule: 'matches[0], matches[2], Ssn', placeholder: '<masked>, <masked>, <SSN>' },
   ],
-  [
-    'those of the strings of arguments',
-    chunk({ content: 'other ' }) + call('{"a":"secret-1","b":"other"}'),
-    { verdict: 'Mask', rule: 'matches[0], matches[2]', placeholder: '<masked>, <masked>' },
-  ],
-  [
-    'those of arguments that are no JSON',
-    call('secret-1 and') + call(' other '),
-    { verdict: 'Mask', rule: 'matches[0], matches[2]', placeholder: '<masked>, <masked>' },
-  ],
-  [
-    'the one that rejects',
-    chunk({ content: 'secret-1 ' }) + call('{"078-05-1120 other":1}'),
-    {
-      verdict: 'Reject',
-      rule: 'matches[2]',
-      placeholder: '<masked>',
-      detail: 'the match is in a text that cannot change',
-    },
-  ],
   ['none if nothing matches', chunk({ content: 'hi ' }), { verdict: 'Allow', rule: undefined }],
 ])('the record of a stream names rules: %s', (_, events, check) => {
   const { exchange, send, sink } = sinkWith([RULES])
@@ -570,24 +548,26 @@ test.each<[what: string, events: string, check: object]>([
   expect(exchange.guardChecks).toMatchObject([{ placeholder: undefined, detail: undefined, ...check }])
 })
 
-const thought = (text: string) => chunk({ reasoning_content: text })
-const said = (text: string) => chunk({ content: text })
-const longSaid = said('ad 1 ') + said('y '.repeat(150))
+test('the arguments of calls have records of their own', () => {
+  const { exchange, send, sink } = sinkWith([RULES])
+  inOneTurn(() => send(chunk({ content: 'secret-1 ' }) + call('{"a":"other"') + call('}') + DONE))
+  inOneTurn(() => sink.end())
+  expect(exchange.guardChecks).toMatchObject([
+    { verdict: 'Mask', rule: 'matches[2]', placeholder: '<masked>' },
+    { verdict: 'Mask', rule: 'matches[0]', placeholder: '<masked>' },
+  ])
+})
 
-test.each<[what: string, events: string, rule: string]>([
-  ['it begins in the text before', thought('a 1 se') + said('cret 1 '), 'matches[1]'],
-  ['the text before has changed', thought('a ') + said('ad 1 ') + thought('b') + said('s'), 'matches[2]'],
-  ['it has changed before a long one', thought('a ') + longSaid + thought('b') + said('s'), 'matches[2]'],
-  ['the end of the stream decides', thought('x') + said('12') + chunk({}, 'stop'), 'matches[3]'],
-  ['it may still match', thought('a ') + longSaid + thought('q') + said('s'), 'matches[4]'],
-])('the record names the rule that matches a text which has begun to leave: %s', (_, events, rule) => {
-  const matches = ['[0-9]+', 'secret', 'b(?:ad)?', 'x<masked>$', 'q[^z]{0,999}z']
-  const { exchange, send, sink } = sinkWith([{ ...SECRET, rules: compileRules({ matches }, () => {}) }])
-  send(events + DONE)
-  sink.end()
-  const detail = 'the match is in a text that has begun to leave'
-  expect(exchange.guardChecks).toMatchObject([{ verdict: 'Reject', rule, placeholder: '<masked>', detail }])
-  expect(exchange.refusalDetail).toBe(`promptGuard.response[0]: regex ${rule}: ${detail}`)
+test('a stream may have 1,024 open texts', () => {
+  const { out, told, send, held } = sinkWith([SECRET])
+  const choices = (indexes: readonly number[]) =>
+    `data: ${JSON.stringify({ choices: indexes.map((index) => ({ index, delta: { content: 'secret-1 ' } })) })}\n\n`
+  const all = Array.from({ length: 1024 }, (_, index) => index)
+  send(choices(all))
+  expect(out.text.match(/<masked>/g)).toHaveLength(1024)
+  send(choices([1024]))
+  expect(told[1]).toMatchObject({ detail: 'promptGuard.response[0]: regex: too many texts are open' })
+  expect(held()).toBe(0)
 })
 
 test('a rejection ends the stream once, although the provider has ended it: the client gets its error, the provider is told, and the log knows the guard', async () => {
@@ -637,88 +617,6 @@ test('a stream for which no memory is left ends', () => {
   expect(told[0]).toMatchObject({
     detail: 'promptGuard.response[0]: webhook default/judge: there is no memory for the stream',
   })
-})
-
-test.each<[what: string, order: 'service first' | 'pattern first', pattern: string, isEnded: boolean]>([
-  ['what the end decides about the beginning of the text ends the stream', 'service first', '"[^-]*-|\\Ba+', true],
-  ['what its first end decides does not', 'pattern first', '"[^-]*-|\\Ba$', false],
-])(
-  'a choice ends while its last text waits for the verdict on its beginning: %s',
-  async (_, order, pattern, isEnded) => {
-    const { guard, asked } = service()
-    const regex = { ...SECRET, rules: compileRules({ matches: [pattern] }, () => {}) }
-    const { sink, out, send } = sinkWith(order === 'service first' ? [guard, regex] : [regex, guard])
-    send(chunk({ refusal: 'a' }, 'stop') + chunk({ refusal: 'b' }) + chunk({ content: '"b' }, 'stop'))
-    sink.end()
-    // The last text is asked about when its beginning has passed.
-    for (let index = 0; index < 3; index++) await asked[index]!({ kind: 'pass' })
-    expect(out.ended).toBe(1)
-    expect(out.text.includes('guardrail_intervention')).toBe(isEnded)
-  },
-)
-
-test('64 texts that have ended are remembered, and what goes on with an earlier one ends the stream', () => {
-  const text = (name: string, value: string) => chunk({ [name]: value }, 'stop')
-  const names = Array.from({ length: 63 }, (_, index) => `n${index}`)
-  const goesOn = (others: readonly string[], rest: string, taken = 0) => {
-    const { told, send, exchange } = sinkWith([SECRET])
-    exchange.context.guardLoad.take(taken)
-    send(text('first', 'secr') + others.map((name) => text(name, 'x')).join('') + text('first', rest))
-    return told[1]
-  }
-  expect(goesOn(names, 'et-1')).toMatchObject({ detail: expect.stringContaining('matches[0]') })
-  expect(goesOn(names, 'et')).toBeUndefined()
-  const full = { detail: 'promptGuard.response[0]: regex: too many texts are open' }
-  expect(goesOn([...names, 'one more'], 'et')).toMatchObject(full)
-  // There is no room for its name.
-  expect(goesOn([...names, 'one more'], 'et', 64 * 1024 * 1024 - 255)).toMatchObject(full)
-})
-
-test('very many open texts count as held text, and end the stream when no room is left', () => {
-  const { out, told, exchange, send, held } = sinkWith([SECRET])
-  const call = (index: number) => chunk({ tool_calls: [{ index, function: { arguments: '{"a":1}' } }] })
-  const calls = (from: number, count: number) => Array.from({ length: count }, (_, at) => call(from + at)).join('')
-  send(calls(0, 64))
-  expect(held()).toBe(0)
-  send(calls(64, 10))
-  expect(held()).toBe(10 * 1024)
-  // Texts that go on are the same ones, and those that have ended need no room.
-  send(calls(0, 74))
-  for (let i = 0; i < 10; i++) send('data: {"error":{"message":"slow"}}\n\n')
-  expect([held(), told]).toEqual([10 * 1024, ['begin']])
-  exchange.context.guardLoad.take(64 * 1024 * 1024 - 11 * 1024)
-  send(calls(74, 1))
-  expect(told).toEqual(['begin'])
-  send(calls(75, 2))
-  expect(told[1]).toMatchObject({ detail: 'promptGuard.response[0]: regex: too many texts are open' })
-  expect(out.text).toContain('prompt guard failed')
-  expect(held()).toBe(64 * 1024 * 1024 - 11 * 1024)
-})
-
-test('a stream may have 1,024 open texts', () => {
-  const calls = (indexes: readonly number[]) =>
-    chunk({ tool_calls: indexes.map((index) => ({ index, function: { arguments: '{"a":"secret-1"}' } })) })
-  const all = Array.from({ length: 1024 }, (_, index) => index)
-  const { out, told, send, held } = sinkWith([SECRET])
-  send(calls(all))
-  expect(out.text.match(/<masked>/g)).toHaveLength(1024)
-  // Those that have ended do not count.
-  send(chunk({}, 'tool_calls') + calls(all.map((index) => index + 1024)))
-  expect([told, out.text.match(/<masked>/g)?.length]).toEqual([['begin'], 2048])
-  send(calls([2048]))
-  expect(told[1]).toMatchObject({ detail: 'promptGuard.response[0]: regex: too many texts are open' })
-  expect(held()).toBe(0)
-})
-
-test('open texts count no more when the provider has ended them', () => {
-  const { out, send, held } = sinkWith([SECRET, OTHER])
-  const calls = Array.from({ length: 100 }, (_, index) => ({ index, function: { arguments: '{}' } }))
-  send(chunk({ tool_calls: calls }))
-  expect(held()).toBe(36 * 1536)
-  send(chunk({}, 'tool_calls'))
-  // The names of those that cannot go on.
-  expect(held()).toBe(36 * 256)
-  expect(out.text).toContain('"finish_reason":"tool_calls"')
 })
 
 test.each([

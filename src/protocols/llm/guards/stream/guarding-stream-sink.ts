@@ -1,28 +1,27 @@
-import { Pace, runAtOnce, runInSlices, type Steps } from '#base/in-slices.ts'
-import type { Refusal } from '#exchange/outcome.ts'
+import { runAtOnce, runInSlices, type Steps } from '#base/in-slices.ts'
+import { type Refusal, refusalStatus, refusalText } from '#exchange/outcome.ts'
 import { asBuffer } from '#net/body/as-buffer.ts'
 import { HeldBytes } from '#net/body/held-bytes.ts'
 import { HoldingSink } from '#net/body/holding-sink.ts'
 import type { Head } from '#net/http/head.ts'
 import type { Abort, BodySink } from '#net/stream.ts'
+import { FORMATS } from '../../dialects/index.ts'
 import { encode } from '../../json/splice.ts'
 import { SseBlock } from '../../sse/sse-block.ts'
 import { SseSplitter } from '../../sse/sse-splitter.ts'
 import type { EventText } from '../../texts/body-texts.ts'
 import { forgetBytes } from '../../translation/translate-head.ts'
 import { noteCheck } from '../guard-log.ts'
-import { failGuard } from '../guard-refusals.ts'
+import { failGuard, GUARD_CODE } from '../guard-refusals.ts'
 import { cleanEvent, isEndMark } from './clean-event.ts'
 import { EventOutbox, LONG_EVENT_BYTES } from './event-outbox.ts'
 import { EventReader, type StringPlace } from './event-reader.ts'
-import { formatGuardEvent } from './guard-event.ts'
 import type { BlockOptions, GuardedBlock } from './guarded-block.ts'
-import { GuardedBlocks, WORK_PER_END } from './guarded-blocks.ts'
+import { GuardedBlocks } from './guarded-blocks.ts'
 import type { GuardingOptions } from './guarded-stream-options.ts'
-import { type EventPiece, type GuardedEvent, wholeEvent } from './held-event.ts'
+import { type EventPiece, type GuardedEvent, wholeEvent } from './held-events.ts'
+import { KeptTextMemory } from './kept-text.ts'
 import { PacedInput } from './paced-input.ts'
-import { refuseTogether, type WholeText } from './refuse-together.ts'
-import { RepeatMemory } from './repeated-text.ts'
 import { RuleRecord } from './rule-record.ts'
 
 /** The provider's response has ended, with these trailers or with an abort. */
@@ -31,21 +30,16 @@ interface Ending {
   readonly abort: Abort | undefined
 }
 
-/** Above this, the provider waits. */
+/** If more bytes wait, the gateway stops reading from the provider. */
 const BACKED_BYTES = 16 * 1024
-
-/** A text that this many events have not gone on with has ended. */
-const FORGOTTEN_AFTER = 16
 
 /** All blocks. */
 const ALL: readonly string[] = ['*']
 
-/** Why questions end; without it, the runtime would make an error with a stack. */
+/** The reason of aborted questions. Without one, the runtime would create an error with a stack trace. */
 const STREAM_OVER = 'the stream is over'
 
 const NO_MEMORY = 'there is no memory for the stream'
-
-const FORGOTTEN = 'a text comes again that was too long to be kept'
 
 const NO_PIECES: readonly EventPiece[] = []
 
@@ -59,21 +53,16 @@ export class GuardingStreamSink extends HoldingSink {
   readonly #block = new SseBlock()
   readonly #reader: EventReader
   readonly #blocks: GuardedBlocks
-  readonly #blockOptions: BlockOptions
   readonly #outbox: EventOutbox
-  /** What services are asked. */
+  /** Aborts the questions to services. */
   readonly #questions = new AbortController()
   readonly #rules = new RuleRecord()
   readonly #startMs: number
-  /** Of the event that is being read. */
+  /** The texts of the event that is being read. */
   #pieces: EventPiece[] | undefined
-  /** Of the event that is being read. */
-  #wholes: WholeText[] | undefined
-  /** One of them is not the text that came before. */
-  #hasOther = false
   #length = 0
   #events = 0
-  /** Ends the stream as soon as what has passed has left. */
+  /** Ends the stream when all text that has passed has been sent. */
   #refusal: Refusal | undefined
   #isOver = false
   /** All has been received. */
@@ -81,11 +70,11 @@ export class GuardingStreamSink extends HoldingSink {
   /** All has been read. */
   #ending: Ending | undefined
   #isWorking = false
-  /** Something has arrived, or has passed, during the work. */
+  /** Input has arrived, or text was released, during the work. */
   #isCalledAgain = false
   /** Long events, and those after them. */
   readonly #unread: HeldBytes[] = []
-  /** Long texts that services have let pass. */
+  /** Work for long texts that services have let pass. */
   readonly #later: Steps<void>[] = []
 
   constructor(sink: BodySink, options: GuardingOptions) {
@@ -96,11 +85,14 @@ export class GuardingStreamSink extends HoldingSink {
     this.#splitter = new SseSplitter(this, { claim, maxBlockBytes: maxEventBytes })
     this.#reader = new EventReader(format, {
       text: (about, original, place) => this.#addPiece(about, original, place),
+      replace: ({ start, end }, json) => {
+        this.#keepPiece({ original: '', released: json, start, end, block: undefined, isJson: true })
+      },
       close: (keys) => this.#blocks.close(keys),
     })
     this.#startMs = exchange.context.monotonic()
     this.#outbox = new EventOutbox(sink, options)
-    this.#blockOptions = {
+    const blockOptions: BlockOptions = {
       guards,
       exchange,
       signal: this.#questions.signal,
@@ -111,10 +103,11 @@ export class GuardingStreamSink extends HoldingSink {
       },
       later: (work) => this.#later.push(work),
       noted: (...found) => this.#rules.note(...found),
-      // No event repeats more than there is room for in one.
-      repeats: format === 'Responses' ? new RepeatMemory(claim, maxEventBytes) : undefined,
+      fail: (detail) => this.#fail(detail),
     }
-    this.#blocks = new GuardedBlocks(format, this.#blockOptions)
+    // An event cannot repeat more text than fits into one event.
+    const memory = FORMATS[format].client.keepsStream ? new KeptTextMemory(claim, maxEventBytes) : undefined
+    this.#blocks = new GuardedBlocks(blockOptions, memory)
     exchange.context.whenOver(() => this.#stop())
   }
 
@@ -122,7 +115,7 @@ export class GuardingStreamSink extends HoldingSink {
     return this.sink.backed || this.#hasNoRoom
   }
 
-  /** Something waits to be read, or for the guards, before what arrives. */
+  /** Earlier input has not been read, or waits for the guards. */
   get #hasNoRoom(): boolean {
     return this.#isWorking || !this.#input.isEmpty || this.#isHolding
   }
@@ -166,7 +159,7 @@ export class GuardingStreamSink extends HoldingSink {
     this.sink.abort(why)
   }
 
-  /** The provider goes on only if the guards have room as well. */
+  /** The client has room. The provider continues only if the guards have room, too. */
   protected drained(): void {
     if (!this.#hasNoRoom) this.source?.resume()
   }
@@ -175,7 +168,7 @@ export class GuardingStreamSink extends HoldingSink {
     if (!this.#isOver && !this.backed) this.source?.resume()
   }
 
-  /** Goes on with what is held and what has arrived, as long as there is room. Long work is done in slices. */
+  /** Processes held events and new input, as long as there is room. Long work is done in slices. */
   #proceed(): void {
     if (this.#isWorking) {
       this.#isCalledAgain = true
@@ -238,7 +231,7 @@ export class GuardingStreamSink extends HoldingSink {
     if (this.#isEnding) return
     const read = this.#block.read(buffer, start, end)
     const index = this.#events++
-    // Most data are one line, which needs no view of its own.
+    // Most events have one data line, which is read in place.
     const { isSplit } = read
     const data = isSplit ? read.data : buffer
     const from = isSplit ? 0 : read.dataStart
@@ -247,15 +240,12 @@ export class GuardingStreamSink extends HoldingSink {
     if (from < 0 || dataLength === 0) return yield* this.#takeEmpty(buffer, start, end)
     const isEnd = isEndMark(data, from, to)
     this.#pieces = undefined
-    this.#hasOther = false
     const reading = isEnd || this.#reader.read(data, from, to)
     if (!(typeof reading === 'boolean' ? reading : yield* reading)) {
       return this.#fail(`event ${index} of the stream is not JSON`)
     }
-    if (this.#hasOther) yield* this.#checkTogether()
-    this.#wholes = undefined
     if (isEnd) yield* this.#blocks.close(ALL)
-    // What the event has let pass needs no room beside it.
+    // Events that this one has released leave their room to it.
     if (this.#outbox.drainShort()) yield* this.#drain()
     if (this.#isEnding) return
     const pieces = this.#pieces ?? NO_PIECES
@@ -267,14 +257,7 @@ export class GuardingStreamSink extends HoldingSink {
     yield* this.#take(event)
   }
 
-  *#checkTogether(): Steps<void> {
-    const texts = this.#wholes ?? []
-    if (this.#isEnding || texts.length < 2) return
-    const refusal = yield* refuseTogether(texts, this.#options.format, this.#blockOptions)
-    if (refusal !== undefined) this.#refuse(refusal)
-  }
-
-  /** A block that is no event. Its lines may contain text, although clients do not read them. */
+  /** A block without data. Its lines are replaced, because they may contain text, although clients do not read them. */
   *#takeEmpty(buffer: Buffer, start: number, end: number): Steps<void> {
     const { hasOtherLines, dataStart, nameEnd } = this.#block
     const isBlank = !hasOtherLines && dataStart < 0 && nameEnd === 0
@@ -288,24 +271,6 @@ export class GuardingStreamSink extends HoldingSink {
     if (!this.#outbox.push(event)) return this.#fail('too much text is held back')
     if (this.#outbox.isEmpty) return
     if (this.#outbox.drainShort()) yield* this.#drain()
-    if (this.#forgotten !== undefined) yield* this.#endForgotten()
-  }
-
-  /** The first text of the queue that has not passed, if its block has ended without a mark. */
-  get #forgotten(): EventPiece | undefined {
-    const piece = this.#outbox.firstPiece
-    if (piece === undefined || this.#events - piece.block.lastEvent < FORGOTTEN_AFTER) return undefined
-    return piece.block.isFinished || piece.block.isJson ? undefined : piece
-  }
-
-  /** Texts end without a mark when the provider goes on with another one, such as the arguments of a call after an answer. */
-  *#endForgotten(): Steps<void> {
-    const pace = new Pace()
-    for (let piece = this.#forgotten; piece !== undefined; piece = this.#forgotten) {
-      this.#blocks.end(piece.block)
-      if (pace.after(WORK_PER_END)) yield
-      yield* this.#drain()
-    }
   }
 
   /** An event over the limit cannot be checked (decision B47). */
@@ -313,7 +278,7 @@ export class GuardingStreamSink extends HoldingSink {
     this.#fail('an event of the stream is too large')
   }
 
-  /** What is held may leave without further text of the provider. */
+  /** Held text may be released without further text of the provider. */
   get isAsking(): boolean {
     return this.#outbox.isAsking
   }
@@ -327,7 +292,7 @@ export class GuardingStreamSink extends HoldingSink {
     return this.#outbox.bytes > BACKED_BYTES && this.isAsking
   }
 
-  /** A pause that the provider is made to take is none of its text. */
+  /** While the provider must wait, services judge without waiting for a pause. */
   #judgeHeld(): void {
     if (!this.#isEnding && this.#isFull) this.#blocks.judgeNow()
   }
@@ -335,27 +300,28 @@ export class GuardingStreamSink extends HoldingSink {
   /** Shows a text to the guards. */
   #addPiece(about: EventText, original: string, { start, end }: StringPlace): Steps<void> | undefined {
     if (this.#isEnding) return undefined
-    const block = this.#blocks.of(about)
-    if (block === undefined) return void this.#fail('too many texts are open')
-    if (original !== '' && !this.#blocks.enter(block, about.kind)) {
-      return void this.#fail('too many texts are read together')
-    }
-    if (about.kind === 'whole') {
-      if (block.isForgotten) return void this.#fail(FORGOTTEN)
-      this.#hasOther ||= block.isOther(original)
-      this.#wholes ??= []
-      this.#wholes.push({ about, original })
-    }
+    // An empty delta does not begin a block.
+    const block =
+      original === '' && about.kind === 'delta' ? this.#blocks.open(about) : this.#blocks.of(about, this.#events)
+    if (block === undefined) return original === '' ? undefined : void this.#fail('too many texts are open')
     const piece: EventPiece = { original, released: undefined, start, end, block }
-    if (this.#pieces === undefined) this.#pieces = [piece]
-    else this.#pieces.push(piece)
+    this.#keepPiece(piece)
     this.#length += original.length
     block.lastEvent = this.#events
-    const rest = about.kind === 'delta' ? block.push(piece) : block.repeat(piece)
+    if (about.kind === 'whole' && block.hasText) {
+      this.#blocks.end(block)
+      return void block.repeat(piece)
+    }
+    const rest = block.push(piece)
     if (about.kind === 'delta' && !about.ends) return rest
     if (rest !== undefined) return this.#endAfter(rest, block)
     this.#blocks.end(block)
     return undefined
+  }
+
+  #keepPiece(piece: EventPiece): void {
+    if (this.#pieces === undefined) this.#pieces = [piece]
+    else this.#pieces.push(piece)
   }
 
   *#endAfter(rest: Steps<void>, block: GuardedBlock): Steps<void> {
@@ -392,7 +358,7 @@ export class GuardingStreamSink extends HoldingSink {
     this.#refuse(failGuard(guard, detail))
   }
 
-  /** What has passed leaves first: a verdict may have let it pass in this turn. */
+  /** Text that has passed is sent first: a verdict may have released it in this turn. */
   #refuse(refusal: Refusal): void {
     if (this.#isEnding) return
     this.#refusal = refusal
@@ -403,14 +369,15 @@ export class GuardingStreamSink extends HoldingSink {
   /** Ends the stream without what is held, and without an end mark (decision B47). */
   #endRefused(refusal: Refusal): void {
     if (this.#isOver) return
-    const { exchange, format, refused, over } = this.#options
+    const { exchange, stream, refused, over } = this.#options
     this.#noteRules()
     this.#stop()
     exchange.reason = 'Guardrail'
     exchange.refusal = refusal.code
     exchange.refusalDetail = refusal.detail
     exchange.decidedBy = refusal.decidedBy
-    const event = encode(formatGuardEvent(format, refusal, this.#events))
+    const message = refusal.body ?? refusalText(refusal)
+    const event = encode(stream.formatRefusal(refusalStatus(refusal), GUARD_CODE, message, this.#events))
     this.sink.bytes(asBuffer(event), 0, event.length)
     refused(refusal)
     this.sink.end()

@@ -1,9 +1,13 @@
 import { expect, test } from 'vitest'
 import { uncountedGuardLoad } from '#exchange/guard-load.ts'
-import { bytesOf, type GuardedEvent, wholeEvent } from './held-event.ts'
-import { HeldEvents } from './held-events.ts'
+import { roomFor } from '#net/testing/room-for.ts'
+import { bytesOf, type GuardedEvent, HeldEvents, wholeEvent } from './held-events.ts'
 
 const event = (text: string): GuardedEvent => wholeEvent(Buffer.from(text), 0, text.length, [])
+
+function heldWith(maxBytes = 100_000, room = 100_000): HeldEvents {
+  return new HeldEvents({ claim: roomFor(0, room).claim, maxBytes, load: uncountedGuardLoad() })
+}
 
 /** What leaves, in order. */
 function takeAll(held: HeldEvents): string[] {
@@ -13,8 +17,8 @@ function takeAll(held: HeldEvents): string[] {
 }
 
 test('events leave in their order, with the bytes that they had', () => {
-  const held = new HeldEvents(uncountedGuardLoad())
-  expect([held.isEmpty, held.first, held.firstPiece, held.bytes]).toEqual([true, undefined, undefined, 0])
+  const held = heldWith()
+  expect([held.isEmpty, held.first, held.bytes]).toEqual([true, undefined, 0])
   // Some fit in a buffer with the ones before, others begin a new one, and one is larger than all buffers.
   const texts = [
     'a'.repeat(4000),
@@ -33,7 +37,7 @@ test('events leave in their order, with the bytes that they had', () => {
 })
 
 test('a buffer that is lent may change after the call', () => {
-  const held = new HeldEvents(uncountedGuardLoad())
+  const held = heldWith()
   const lent = Buffer.from('one two three')
   held.hold({ buffer: lent, start: 4, end: 8, dataStart: 0, dataLength: 3, pieces: [] })
   lent.fill('x')
@@ -42,11 +46,13 @@ test('a buffer that is lent may change after the call', () => {
 })
 
 test('an event without room is not held, and what is dropped is gone', () => {
-  const held = new HeldEvents(uncountedGuardLoad())
-  expect(held.hold(event('a'.repeat(64 * 1024)))).toBe(true)
+  const held = heldWith(10)
+  // One event may be longer.
+  expect(held.hold(event('a'.repeat(11)))).toBe(true)
   expect(held.hold(event('b'))).toBe(false)
   held.drop()
   expect([held.isEmpty, held.bytes]).toEqual([true, 0])
   expect(held.hold(event('c'))).toBe(true)
   expect(takeAll(held)).toEqual(['c'])
+  expect(heldWith(100, 10).hold(event('a'.repeat(11)))).toBe(false)
 })

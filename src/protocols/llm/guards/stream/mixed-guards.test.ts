@@ -6,10 +6,10 @@ import { exchangeWith } from '#policies/shared/testing.ts'
 import { sampleSize } from '#test/support/sample-size.ts'
 import { type SeededRandom, seededRandom } from '#test/support/seeded-random.ts'
 import { VirtualTime } from '#test/support/virtual-time.ts'
-import { STREAMS } from '../../answer/answer-formats.ts'
+import { FORMATS } from '../../dialects/index.ts'
 import { Collector } from '../../testing.ts'
 import type { Guard } from '../guard.ts'
-import { FEW_CHARS, maskTogether, OPEN_PATTERNS, sharedRules } from '../rules/testing.ts'
+import { FEW_CHARS, maskWhole, OPEN_PATTERNS, sharedRules } from '../rules/testing.ts'
 import type { ServiceVerdict } from '../services/service.ts'
 import { GuardingStreamSink } from './guarding-stream-sink.ts'
 
@@ -22,27 +22,26 @@ afterEach(() => time[Symbol.dispose]())
 /** A pattern that is masked, or a word that a service rejects or masks. */
 type Check = { readonly pattern: string } | { readonly rejects: string } | { readonly masks: string }
 
-/** In the order in which clients read the texts of a choice, and the only string in the arguments of a call. */
+/** The texts of a choice, and the only string in the arguments of a call. */
 const NAMES = ['reasoning_content', 'content', 'refusal', 'string'] as const
-const TOGETHER = [[0, 1, 2]]
 const PATTERNS = [...OPEN_PATTERNS, 'a$|ab', 'b.{0,3}x', '\\Ba+', '^b', '\\bab', 'x[a-z]{2}', '[xz]+', 'b$', '<s>b']
 const WORDS = ['x', 'z', 'ab', 'zx', 'bx']
 
 interface Given {
   readonly checks: readonly Check[]
-  /** The number of a text and a piece of it. Undefined: the choice ends; it may go on then. */
-  readonly events: readonly (readonly [at: number, piece: string] | undefined)[]
+  /** The number of a text and a piece of it. */
+  readonly events: readonly (readonly [at: number, piece: string])[]
 }
 
 function textsOf({ events }: Given): readonly string[] {
-  return NAMES.map((_, at) => events.map((event) => (event?.[0] === at ? event[1] : '')).join(''))
+  return NAMES.map((_, at) => events.map((event) => (event[0] === at ? event[1] : '')).join(''))
 }
 
 /** The texts as a client gets them in a whole answer. Undefined: a service rejects it. */
-function maskWhole(given: Given): readonly string[] | undefined {
+function maskInAnswer(given: Given): readonly string[] | undefined {
   let texts = textsOf(given)
   for (const check of given.checks) {
-    if ('pattern' in check) texts = maskTogether(sharedRules({ matches: [check.pattern] }), texts, TOGETHER)
+    if ('pattern' in check) texts = texts.map((text) => maskWhole(sharedRules({ matches: [check.pattern] }), text))
     else if ('masks' in check) texts = texts.map((text) => text.replaceAll(check.masks, '<s>'))
     else if (texts.some((text) => text.includes(check.rejects))) return undefined
   }
@@ -71,14 +70,14 @@ async function maskInStream(given: Given, random: SeededRandom) {
   const out = new Collector()
   let isEnded = false
   const sink = new GuardingStreamSink(out, {
-    ...{ guards, format: 'Completions', stream: STREAMS.Completions!(), exchange, kept: undefined },
+    ...{ guards, format: 'Completions', stream: FORMATS.Completions.stream(), exchange, kept: undefined },
     ...{ claim: roomFor(0).claim, maxEventBytes: 100_000, begin() {}, over() {} },
     refused() {
       isEnded = true
     },
   })
-  const send = (delta: object, finish_reason: string | null = null) => {
-    const bytes = Buffer.from(`data: ${JSON.stringify({ choices: [{ index: 0, delta, finish_reason }] })}\n\n`)
+  const send = (delta: object) => {
+    const bytes = Buffer.from(`data: ${JSON.stringify({ choices: [{ index: 0, delta }] })}\n\n`)
     sink.bytes(bytes, 0, bytes.length)
   }
   const sendPiece = (at: number, piece: string) => {
@@ -90,12 +89,10 @@ async function maskInStream(given: Given, random: SeededRandom) {
   for (let isSent = false; out.ended === 0; ) {
     const kind = random.below(8)
     if (kind < 3 && asked.length > 0) asked.splice(random.below(asked.length), 1)[0]!()
-    else if (left.length > 0) {
-      const event = left.shift()
-      if (event === undefined) send({}, 'stop')
-      else sendPiece(...event)
-    } else if (!isSent) {
+    else if (left.length > 0) sendPiece(...left.shift()!)
+    else if (!isSent) {
       isSent = true
+      sendPiece(3, '"]')
       sink.end()
     }
     if (kind % 2 === 0) await time.pass(kind === 6 ? 600 : 0)
@@ -108,7 +105,7 @@ async function maskInStream(given: Given, random: SeededRandom) {
       texts[at] += (name === 'string' ? delta.tool_calls?.[0].function.arguments : delta[name]) ?? ''
     }
   }
-  return { isEnded, texts: texts.map((text, at) => (NAMES[at] === 'string' ? text.slice(2) : text)) }
+  return { isEnded, texts: texts.map((text, at) => (NAMES[at] === 'string' ? text.slice(2, -2) : text)) }
 }
 
 function givenFrom(random: SeededRandom): Given {
@@ -124,13 +121,14 @@ function givenFrom(random: SeededRandom): Given {
     const text = Array.from({ length: random.below(7) }, () => random.pick(from)).join('')
     return random.pieces(text, 3).map((piece) => [at, piece] as const)
   }).filter(({ length }) => length > 0)
+  // A text of a choice ends when the next one begins; arguments may come in between.
+  const call = queues.filter(([first]) => NAMES[first![0]] === 'string').flat()
   const events: Given['events'][number][] = []
-  while (queues.length > 0) {
-    const queue = random.pick(queues)
-    events.push(queue.shift()!)
-    if (queue.length === 0) queues.splice(queues.indexOf(queue), 1)
-    if (random.below(4) === 0) events.push(undefined)
+  for (const piece of queues.filter(([first]) => NAMES[first![0]] !== 'string').flat()) {
+    while (call.length > 0 && random.below(2) === 0) events.push(call.shift()!)
+    events.push(piece)
   }
+  events.push(...call)
   return { checks, events }
 }
 
@@ -139,7 +137,7 @@ test('patterns and services one behind the other mask a stream as a whole answer
   const found = { ended: 0, masked: 0, rejected: 0 }
   for (let each = 0; each < sampleSize(300, 20_000); each++) {
     const given = givenFrom(random)
-    const whole = maskWhole(given)
+    const whole = maskInAnswer(given)
     const { isEnded, texts } = await maskInStream(given, random)
     const about = `${each}: ${JSON.stringify(given)}`
     if (whole === undefined) found.rejected++

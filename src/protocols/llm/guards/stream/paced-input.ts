@@ -1,15 +1,15 @@
 import type { BodyClaim } from '#net/body/body-memory.ts'
 import { HeldBytes } from '#net/body/held-bytes.ts'
 
-/** So much is read until somebody looks whether there is room, and time, for more. */
+/** Bytes of one slice; after each, the reader checks whether there is room and time for more. */
 const SLICE_BYTES = 4096
-/** What a source may deliver after it was told to wait. */
+/** Bytes that a source may still deliver after it was paused. */
 const MAX_WAITING_BYTES = 1024 * 1024
 
-/** Input that is read in slices. A piece from the wire is only lent: what is not read at once must be kept. */
+/** Input that is read in slices. A piece from the wire is valid only during the call, so that the rest of it must be copied. */
 export class PacedInput {
   readonly #kept: HeldBytes
-  /** The lent piece, or what is kept. */
+  /** The piece of the current call, or the copied input. */
   #buffer: Buffer | undefined
   #at = 0
   #end = 0
@@ -41,7 +41,7 @@ export class PacedInput {
     read(buffer, start, this.#at)
   }
 
-  /** The piece is lent no longer. @returns false if there is no memory for the rest of it */
+  /** Copies the rest of the piece, which is no longer valid after the call. @returns false if there is no memory for it */
   keep(): boolean {
     if (this.isEmpty) this.drop()
     else if (this.#isLent) {

@@ -1,7 +1,7 @@
 import type { Exchange } from '#exchange/exchange.ts'
 import type { RegexGuard } from '../guard.ts'
 import { noteCheck } from '../guard-log.ts'
-import { namesOf } from '../rule-names.ts'
+import { namesOf } from '../guard-refusals.ts'
 import type { TextRule } from '../rules/text-rule.ts'
 import type { RuleObserver } from '../stages/regex-stage.ts'
 
@@ -13,7 +13,7 @@ interface Found {
 
 const NOTHING: Found = { verdict: 'Allow', rules: new Set(), detail: undefined }
 
-/** What patterns find in a stream: they check all of it, so that each guard has one outcome. */
+/** The outcome of each pattern guard for a whole stream. */
 export class RuleRecord {
   readonly #found = new Map<RegexGuard, Found>()
 

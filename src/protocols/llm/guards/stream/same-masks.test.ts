@@ -2,8 +2,8 @@ import { describe, expect, test } from 'vitest'
 import { reject } from '#exchange/outcome.ts'
 import { sampleSize } from '#test/support/sample-size.ts'
 import { type SeededRandom, seededRandom } from '#test/support/seeded-random.ts'
+import { isJson } from '../../json/read-value.ts'
 import { pass } from '../../testing.ts'
-import { isJson } from '../../texts/argument-texts.ts'
 import type { RegexGuard } from '../guard.ts'
 import { BUILTIN_TEXTS, CHARS, PATTERNS, sharedRules } from '../rules/testing.ts'
 
@@ -232,10 +232,10 @@ function guardsFrom(random: SeededRandom): readonly RegexGuard[] {
 }
 
 test.each(['arguments', 'input'] as const)(
-  '%s that are no JSON are masked alike, streamed or not, or all are refused',
+  '%s that are no JSON are masked as one text, streamed or not',
   (form) => {
     const random = seededRandom(form.length)
-    const found = { refused: 0, masked: 0 }
+    let masked = 0
     for (let each = 0; each < sampleSize(400, 8000); each++) {
       const guards = guardsFrom(random)
       const given = brokenFrom(random)
@@ -246,14 +246,14 @@ test.each(['arguments', 'input'] as const)(
           throw new Error(`${what}: ${JSON.stringify({ each, given, pieces, whole, streamed, records })}`)
         }
         if (whole !== streamed) fail('other masks')
-        if (whole !== undefined && records[0] !== records[1]) fail('other rules')
-        if (whole === undefined) found.refused++
-        else if (whole !== given) found.masked++
+        // The name of the call has a record of its own.
+        if (!records[1].startsWith(records[0])) fail('other rules')
+        if (whole === undefined) fail('refused')
+        if (whole !== given) masked++
         else if (!isUntouched) fail('other bytes')
       }
     }
-    expect(found.refused).toBeGreaterThan(20)
-    expect(found.masked).toBeGreaterThan(100)
+    expect(masked).toBeGreaterThan(100)
   },
   600_000,
 )

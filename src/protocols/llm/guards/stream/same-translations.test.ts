@@ -7,9 +7,9 @@ import type { Setup } from '#test/support/prepare-llm.ts'
 import { sampleSize } from '#test/support/sample-size.ts'
 import { type SeededRandom, seededRandom } from '#test/support/seeded-random.ts'
 import { translated } from '#test/support/translated-exchange.ts'
+import type { ChatType } from '../../dialects/index.ts'
 import { pass } from '../../testing.ts'
 import type { RegexGuard } from '../guard.ts'
-import type { GuardedFormat } from '../guarded-format.ts'
 import { PATTERNS, sharedRules } from '../rules/testing.ts'
 import {
   type Any,
@@ -45,45 +45,6 @@ interface ProviderRig {
   readonly provider: object
   readonly streamType: string
   tell(parts: readonly Part[], random: SeededRandom): Told
-}
-
-/** Of chat completions: a whole answer has one text of each kind, and a stream tells them in any order. */
-const OF_COMPLETIONS: ProviderRig = {
-  provider: { providerFive: {} },
-  streamType: 'text/event-stream',
-  tell(parts, random) {
-    const textOf = (kind: Kind) => parts.map((part) => (part.kind === kind ? part.text : '')).join('')
-    const calls = parts.filter(({ kind }) => kind === 'call')
-    const called = calls.map(({ text }, at) => callOf(at, text))
-    const message = {
-      role: 'assistant',
-      reasoning_content: textOf('thinking'),
-      content: textOf('text'),
-      refusal: textOf('refusal') || null,
-      ...(called.length > 0 && { tool_calls: called }),
-    }
-    const head = { id: 'c', model: 'm' }
-    const chunk = (delta: object, finish_reason: string | null = null) => ({
-      ...head,
-      object: 'chat.completion.chunk',
-      choices: [{ index: 0, delta, finish_reason }],
-    })
-    const member = { thinking: 'reasoning_content', text: 'content', refusal: 'refusal' }
-    const events = parts.flatMap((part) => {
-      if (part.kind !== 'call') {
-        const name = member[part.kind]
-        return random.pieces(part.text, 4).map((piece) => chunk({ [name]: piece }))
-      }
-      const index = calls.indexOf(part)
-      const pieces = random.pieces(part.text, 5).map((given) => ({ index, function: { arguments: given } }))
-      return [{ index, ...callOf(index, '') }, ...pieces].map((call) => chunk({ tool_calls: [call] }))
-    })
-    const stream = [chunk({ role: 'assistant', content: '' }), ...events, chunk({}, 'stop')].map(sse)
-    return {
-      whole: { ...head, object: 'chat.completion', choices: [{ index: 0, message, finish_reason: 'stop' }] },
-      stream: Buffer.from(`${stream.join('')}data: [DONE]\n\n`),
-    }
-  },
 }
 
 const callOf = (at: number, given: string) => ({
@@ -169,7 +130,7 @@ function frame(type: string, payload: Event): Uint8Array {
   return encodeEvent(encodeHeaders(given), Buffer.from(JSON.stringify(payload)))
 }
 
-const REQUESTS: Readonly<Record<GuardedFormat, object>> = {
+const REQUESTS: Readonly<Record<ChatType, object>> = {
   Completions: { messages: [{ role: 'user', content: 'q' }] },
   Messages: { max_tokens: 9, messages: [{ role: 'user', content: 'q' }] },
   Responses: { input: 'q' },
@@ -178,6 +139,16 @@ const REQUESTS: Readonly<Record<GuardedFormat, object>> = {
 type GuardSpecs = readonly { readonly regex: { readonly action: 'Mask'; readonly matches: readonly string[] } }[]
 
 const masking = (...matches: string[]) => ({ regex: { action: 'Mask' as const, matches } })
+
+/**
+ * A kind of block occurs again behind another kind. Completions join them: a whole answer has one text, a stream two
+ * ("Each text is checked alone" in docs/behaviour/prompt-guards.md).
+ */
+function goesBack(whole: Any): boolean {
+  const blocks: Any[] = whole.content ?? whole.output.message.content
+  const kinds = blocks.map((block) => block.type ?? Object.keys(block)[0])
+  return kinds.some((kind, at) => kind !== kinds[at - 1] && kinds.indexOf(kind) < at)
+}
 
 /** What a client gets. */
 interface Got {
@@ -190,19 +161,13 @@ interface Got {
 /** What a client gets with some guards, whole or as a stream, when its provider answers with a body. */
 type Answered = (body: object, stream: boolean) => Got
 
-function answeredWith(rig: ProviderRig, client: GuardedFormat, response: GuardSpecs): Answered {
+function answeredWith(rig: ProviderRig, client: ChatType, response: GuardSpecs): Answered {
   const { provider } = rig
   const setup = { provider, ai: { routes: { '*': client }, promptGuard: { response } }, maxKept: 100_000 } as const
   return (body, stream) => answered(rig, client, setup as Any, body, stream)
 }
 
-function answered(
-  { streamType }: ProviderRig,
-  client: GuardedFormat,
-  setup: Setup,
-  body: object,
-  stream: boolean,
-): Got {
+function answered({ streamType }: ProviderRig, client: ChatType, setup: Setup, body: object, stream: boolean): Got {
   const headers = { 'content-type': Buffer.isBuffer(body) ? streamType : 'application/json' }
   const request = { model: 'm', stream, ...REQUESTS[client] }
   const { status, text } = inOneTurn(() => translated(request, setup, { headers, body }))
@@ -215,13 +180,7 @@ function answered(
   return { texts, isEnded: hasError }
 }
 
-/** Whether a text could be another one with more masks: what it shows is there in the same order. */
-function hasMoreMasks(text: string, other: string): boolean {
-  const shownParts = text.split(/<\w+>/).map((part) => part.replace(/[\\^$.*+?()[\]{}|]/g, '\\$&'))
-  return new RegExp(`^${shownParts.join('[^]*?')}$`).test(other)
-}
-
-const CLIENTS = Object.keys(DIALECTS) as GuardedFormat[]
+const CLIENTS = Object.keys(DIALECTS) as ChatType[]
 
 const WAYS = [
   ['whole, as a stream', 'whole', true],
@@ -229,17 +188,12 @@ const WAYS = [
   ['a stream, whole', 'stream', false],
 ] as const
 
-/** @param textOf makes a text */
-function partsFrom(random: SeededRandom, kinds: readonly Kind[], textOf = textFrom): Part[] {
+function partsFrom(random: SeededRandom, kinds: readonly Kind[]): Part[] {
   return Array.from({ length: 1 + random.below(6) }, () => {
     const kind = random.pick(kinds)
-    return { kind, text: kind === 'call' ? argumentsFrom(random) : textOf(random) }
+    return { kind, text: kind === 'call' ? argumentsFrom(random) : textFrom(random) }
   })
 }
-
-/** Texts and patterns so short that many matches go over several texts. */
-const shortText = (random: SeededRandom) => random.pick(['a', 'b', 'c', 'ab', 'xa', 'bc', ''])
-const SHORT_PATTERNS = ['ab', 'bc', 'a[ab]?c', '(?:ab)+', '^ab', '\\ba.c', 'x[^c]*c', 'b.$', 'abc|ca|a', '[^b]c']
 
 const SAME_BLOCKS = [
   ['Messages', OF_MESSAGES, ['Completions', 'Responses']],
@@ -259,6 +213,7 @@ test.each(SAME_BLOCKS.flatMap(([api, rig, clients]) => clients.map((client) => [
       )
       const parts = partsFrom(random, ['thinking', 'text', 'text', 'call'])
       const told = rig.tell(parts, random)
+      if (client === 'Completions' && goesBack(told.whole)) continue
       const guarded = answeredWith(rig, client, guards)
       const checked = guarded(told.whole, false)
       const unguarded = unguardedWith(told.whole, false)
@@ -287,7 +242,7 @@ test.each(SAME_BLOCKS.flatMap(([api, rig, clients]) => clients.map((client) => [
 )
 
 /** An answer for a client with these texts. */
-const WHOLE_ANSWERS: Readonly<Record<GuardedFormat, (texts: Texts) => object>> = {
+const WHOLE_ANSWERS: Readonly<Record<ChatType, (texts: Texts) => object>> = {
   Completions(texts) {
     const calls = [...texts].filter(([key]) => isJson(key)).map(([, text], at) => callOf(at, text))
     const message = {
@@ -329,7 +284,8 @@ const WHOLE_ANSWERS: Readonly<Record<GuardedFormat, (texts: Texts) => object>> =
   },
 }
 
-test.each(CLIENTS)(
+// In chat completions, a text ends when another one of the choice begins.
+test.each(['Messages', 'Responses'] as const)(
   'a stream of overlapping blocks of Converse is masked for a client of %s as a whole answer with its texts',
   (client) => {
     const random = seededRandom(5)
@@ -380,62 +336,6 @@ test.each(CLIENTS)(
       else if (shown(checked.texts) !== shown(unguarded.texts)) found.masked++
     }
     expect(found.masked).toBeGreaterThan(count / 10)
-  },
-  600_000,
-)
-
-const KIND_OF_KEY: Readonly<Record<string, Kind>> = {
-  reasoning_content: 'thinking',
-  thinking: 'thinking',
-  summary: 'thinking',
-  content: 'text',
-  text: 'text',
-  refusal: 'refusal',
-}
-
-/** All texts of a kind, one after the other. */
-function joined({ texts }: Got, kind: Kind): string {
-  const found = Array.from(texts, ([key, text]) => (KIND_OF_KEY[key.split(' ')[1]!] === kind ? text : ''))
-  return found.join('')
-}
-
-test.each([
-  ['Messages', ['thinking', 'text']],
-  ['Responses', ['thinking', 'text', 'refusal']],
-] as const)(
-  'a stream of chat completions shows a client of %s nothing of a match, in however many blocks it comes',
-  (client, kinds) => {
-    const random = seededRandom(client.length)
-    const found = { ended: 0, masked: 0 }
-    const count = sampleSize(60, 5000)
-    const guarded = SHORT_PATTERNS.map((pattern) => answeredWith(OF_COMPLETIONS, client, [masking(pattern)]))
-    for (let each = 0; each < count; each++) {
-      const pattern = random.pick(SHORT_PATTERNS)
-      const answer = guarded[SHORT_PATTERNS.indexOf(pattern)]!
-      const parts = partsFrom(random, [...kinds, ...kinds, 'call'], shortText)
-      const { stream } = OF_COMPLETIONS.tell(parts, random)
-      for (const isStream of [true, false]) {
-        const got = answer(stream, isStream)
-        for (const kind of kinds) {
-          // The same texts, with nothing of another kind between them.
-          const alone = OF_COMPLETIONS.tell(
-            parts.filter((part) => part.kind === kind),
-            random,
-          )
-          const checked = answer(alone.whole, false)
-          const [text, masked] = [joined(got, kind), joined(checked, kind)]
-          const isSafe = got.isEnded ? isBeginning(text, masked) : hasMoreMasks(text, masked)
-          if (!isSafe) {
-            const texts = { got: [...got.texts], masked, isEnded: got.isEnded }
-            throw new Error(`${kind} leaves: ${JSON.stringify({ each, isStream, pattern, parts, texts })}`)
-          }
-          if (got.isEnded) found.ended++
-          else if (masked.includes('<masked>')) found.masked++
-        }
-      }
-    }
-    expect(found.masked).toBeGreaterThan(count / 10)
-    expect(found.ended).toBeGreaterThan(count / 10)
   },
   600_000,
 )

@@ -1,7 +1,7 @@
 import { expect } from 'vitest'
 import type { SeededRandom } from '#test/support/seeded-random.ts'
-import { isJson as isJsonText } from '../../texts/argument-texts.ts'
-import type { GuardedFormat } from '../guarded-format.ts'
+import type { ChatType } from '../../dialects/index.ts'
+import { isJson as isJsonText } from '../../json/read-value.ts'
 import { CHARS } from '../rules/testing.ts'
 
 // biome-ignore lint/suspicious/noExplicitAny: tests read JSON
@@ -32,7 +32,7 @@ export function textFrom(random: SeededRandom): string {
 export const argumentsFrom = (random: SeededRandom) => JSON.stringify({ Q: textFrom(random), Z: [textFrom(random), 1] })
 
 /** Arguments, at times cut off, with a mistake, or with a name twice. */
-export function writtenFrom(random: SeededRandom): string {
+function writtenFrom(random: SeededRandom): string {
   const json = argumentsFrom(random)
   const chars = [...json]
   const at = random.below(chars.length)
@@ -91,10 +91,10 @@ const COMPLETIONS: Dialect = {
           .pieces(given, 5)
           .map((piece) => chunk({ tool_calls: [{ index: at, function: { arguments: piece } }] })),
       ])
-      const told = random.below(4) === 0 ? interleave(random, written) : written.flat()
       const events = [
         chunk({ role: 'assistant', content: '' }),
-        ...told,
+        // A text ends when another one of the choice begins.
+        ...written.flat(),
         ...(random.below(2) === 0 ? interleave(random, calling) : calling.flat()),
         chunk({}, 'stop'),
       ]
@@ -334,7 +334,7 @@ function itemFrom(random: SeededRandom, output_index: number): { whole: Any; eve
   }
 }
 
-export const DIALECTS: Readonly<Record<GuardedFormat, Dialect>> = {
+export const DIALECTS: Readonly<Record<ChatType, Dialect>> = {
   Completions: COMPLETIONS,
   Messages: MESSAGES,
   Responses: RESPONSES,

@@ -14,8 +14,6 @@ function bodyOf(
   const read = runs.map(({ role = 'user', joins = true, places }) => ({
     role,
     joins,
-    lasts: true,
-    isOne: false,
     places: places.map(([json, more]): TextPlace => {
       const start = Buffer.byteLength(body)
       body += json
@@ -35,20 +33,20 @@ function readable(body: ReturnType<typeof bodyOf>): GuardedTexts {
   return texts
 }
 
-const one = (json: string, more: Partial<TextPlace> = {}, joins = true) => bodyOf([{ joins, places: [[json, more]] }])
-const shown = ({ text, canChange, joins }: GuardedText) => [text, canChange, joins]
+const one = (json: string, more: Partial<TextPlace> = {}) => bodyOf([{ places: [[json, more]] }])
+const shown = ({ text, canChange }: GuardedText) => [text, canChange]
 const base64 = (text: string | Uint8Array) => JSON.stringify(Buffer.from(text).toString('base64'))
 
 test.each<[what: string, json: string, more: Partial<TextPlace>, texts: unknown[], after: string]>([
-  ['a string', String.raw`"\u0041é\n🙂"`, {}, [['Aé\n🙂', true, true]], '"x\\"y"'],
-  ['a string that cannot change', '"a"', { canChange: false }, [['a', false, true]], '"x\\"y"'],
+  ['a string', String.raw`"\u0041é\n🙂"`, {}, [['Aé\n🙂', true]], '"x\\"y"'],
+  ['a string that cannot change', '"a"', { canChange: false }, [['a', false]], '"x\\"y"'],
   [
     'arguments',
     String.raw`"{\"a\": [\"é1\", 2]}"`,
     { form: 'arguments' },
     [
-      ['a', false, false],
-      ['é1', true, false],
+      ['a', false],
+      ['é1', true],
     ],
     String.raw`"{\"a\": [\"x\\\"y\", 2]}"`,
   ],
@@ -57,8 +55,8 @@ test.each<[what: string, json: string, more: Partial<TextPlace>, texts: unknown[
     String.raw`"{\"é🙂\": [\"c\"]}"`,
     { form: 'arguments' },
     [
-      ['é🙂', false, false],
-      ['c', true, false],
+      ['é🙂', false],
+      ['c', true],
     ],
     String.raw`"{\"é🙂\": [\"x\\\"y\"]}"`,
   ],
@@ -66,18 +64,12 @@ test.each<[what: string, json: string, more: Partial<TextPlace>, texts: unknown[
     'arguments that cannot change',
     String.raw`"[\"b\"]"`,
     { form: 'arguments', canChange: false },
-    [['b', false, false]],
+    [['b', false]],
     String.raw`"[\"x\\\"y\"]"`,
   ],
-  ['arguments that are not JSON', '"{a"', { form: 'arguments' }, [['{a', true, false]], '"x\\"y"'],
-  ['a file', base64('né'), { form: 'base64' }, [['né', true, true]], base64('x"y')],
-  [
-    'a file that cannot change',
-    base64('né'),
-    { form: 'base64', canChange: false },
-    [['né', false, true]],
-    base64('x"y'),
-  ],
+  ['arguments that are not JSON', '"{a"', { form: 'arguments' }, [['{a', true]], '"x\\"y"'],
+  ['a file', base64('né'), { form: 'base64' }, [['né', true]], base64('x"y')],
+  ['a file that cannot change', base64('né'), { form: 'base64', canChange: false }, [['né', false]], base64('x"y')],
 ])('%s is read, and written only if it changed', (_, json, more, texts, after) => {
   const body = one(json, more)
   const read = readable(body)
@@ -87,8 +79,14 @@ test.each<[what: string, json: string, more: Partial<TextPlace>, texts: unknown[
   expect(Buffer.from(runAtOnce(read.apply())).toString()).toBe(`[${after},0]`)
 })
 
-test('a text outside of a run that joins does not join', () => {
-  expect(readable(one('"a"', {}, false)).runs[0]!.texts.map(shown)).toEqual([['a', true, false]])
+test.each([
+  ['["a"]', '[]'],
+  ['{"content":[]}', 'null'],
+])('log probabilities are removed: %s', (json, after) => {
+  const body = one(json, { form: 'logprobs' })
+  const texts = readable(body)
+  expect(texts.runs[0]!.texts).toEqual([])
+  expect(Buffer.from(runAtOnce(texts.apply())).toString()).toBe(`[${after},0]`)
 })
 
 test.each<[what: string, json: string, more: Partial<TextPlace>, why: string]>([
@@ -107,36 +105,6 @@ test('each text keeps its own place when several change', () => {
   texts.runs[1]!.texts[0]!.text = ''
   expect(Buffer.from(runAtOnce(texts.apply())).toString()).toBe('["a longer one","two","",0]')
   expect(runAtOnce(texts.measure())).toBe(15)
-})
-
-test('neighbouring runs of one role that join are a group, whatever is between them that does not join', () => {
-  const run = (role: TextRun['role'], text: string, joins = true) => ({ role, joins, places: [[`"${text}"`] as const] })
-  const texts = readable(
-    bodyOf([
-      run('system', 's'),
-      run('user', 'a'),
-      run('assistant', 'name', false),
-      run('user', 'b'),
-      run('assistant', 'c'),
-      run('user', 'd'),
-      { role: 'user', places: [['"[\\"e\\"]"', { form: 'arguments' }], ['"f"']] },
-    ]),
-  )
-  expect(texts.groups.map((group) => group.map(({ text }) => text))).toEqual([
-    ['a', 'b'],
-    ['d', 'f'],
-  ])
-  expect(texts.groups[0]![0]).toBe(texts.runs[1]!.texts[0])
-  expect(readable(bodyOf([run('user', 'name', false), run('user', 'a')])).groups).toEqual([])
-  expect(texts.runs.map(({ role }) => role)).toEqual([
-    'system',
-    'user',
-    'assistant',
-    'user',
-    'assistant',
-    'user',
-    'user',
-  ])
 })
 
 test('a long string is read to its first and last character, and a half character is found in it', () => {

@@ -6,17 +6,13 @@ import { encode, type Splice, spliceInSteps } from '../../json/splice.ts'
 import { readArguments } from '../../texts/argument-texts.ts'
 import type { BodyTexts, TextPlace, TextRun } from '../../texts/body-texts.ts'
 import { readTextFile } from '../../texts/file-data.ts'
-import type { AnswerFormat } from '../../texts/read-together.ts'
-import { BrokenArguments } from './broken-arguments.ts'
 import { GuardedText } from './guarded-text.ts'
 import { type ManyTexts, ManyTextsBuilder } from './many-texts.ts'
-import { groupAnswer, groupRequest, type JoinedRun, type TextGroups } from './text-groups.ts'
 
 /** The texts of one message, or of another part of the body. */
 export interface GuardedRun {
   readonly role: TextRun['role']
-  /** The texts are pieces of one. */
-  readonly isOne: boolean
+  readonly joins: boolean
   readonly texts: readonly GuardedText[]
 }
 
@@ -30,10 +26,13 @@ const WORK_PER_TEXT = 128
 /** The work for a text that is only counted, or put into a list. */
 const WORK_PER_COUNTED = 4
 
-/** So many strings in the arguments of a call have no object each. */
+/** `[` */
+const LIST = 0x5b
+
+/** From this many strings in the arguments of a call on, they share one object. */
 const MANY = 4096
 
-/** A string of the body with the texts in it. A body may have very many, so that they are small and keep nothing else. */
+/** A string of the body with the texts in it. A body may have very many slots, so that they keep nothing else. */
 interface Slot {
   readonly start: number
   readonly end: number
@@ -44,43 +43,38 @@ interface Slot {
 /** The texts of a body, decoded, in the order in which the model reads them. */
 export class GuardedTexts {
   readonly runs: readonly GuardedRun[]
-  /** Texts that are read one after the other, each group with more than one. */
-  readonly groups: TextGroups
   readonly #bytes: Uint8Array
-  readonly #slots: readonly Slot[]
+  readonly #slots: readonly (Slot | LogprobsSlot)[]
 
-  private constructor(bytes: Uint8Array, runs: readonly GuardedRun[], groups: GuardedTexts['groups'], slots: Slot[]) {
+  private constructor(bytes: Uint8Array, runs: readonly GuardedRun[], slots: readonly (Slot | LogprobsSlot)[]) {
     this.#bytes = bytes
     this.runs = runs
-    this.groups = groups
     this.#slots = slots
   }
 
-  /** Yields between texts. @param answer the format, if the body is an answer */
-  static *read(bytes: Uint8Array, { runs }: BodyTexts, answer?: AnswerFormat): Steps<GuardedTexts | UnreadableText> {
+  /** Yields between texts. */
+  static *read(bytes: Uint8Array, { runs }: BodyTexts): Steps<GuardedTexts | UnreadableText> {
     const pace = new Pace()
     const read: GuardedRun[] = []
-    const slots: Slot[] = []
-    const joined: JoinedRun[] = []
-    for (const { role, joins, lasts, isOne, places } of runs) {
+    const slots: (Slot | LogprobsSlot)[] = []
+    for (const { role, joins, places } of runs) {
       const texts: GuardedText[] = []
-      let tokens: TextDecoder | undefined
       for (const place of places) {
         if (pace.after(WORK_PER_TEXT + place.end - place.start)) yield
+        if (place.form === 'logprobs') {
+          slots.push(new LogprobsSlot(bytes, place))
+          continue
+        }
         if (place.form === 'number') return { unreadable: `${place.path}: a number, where guards need text` }
         const text = place.end - place.start > PIECE_BYTES ? yield* decodeLong(bytes, place) : decodePlace(bytes, place)
         if (text === undefined) return { unreadable: `${place.path}: text with a lone surrogate` }
-        if (place.bytes !== undefined) tokens ??= new TextDecoder()
-        const shown = place.bytes === undefined ? text : tokens!.decode(place.bytes, { stream: true })
-        const slot = yield* readSlot(place, shown, joins, texts, { pace, isAnswer: answer !== undefined })
+        const slot = yield* readSlot(place, text, texts, pace)
         if (slot === undefined) return { unreadable: `${place.path}: a text file that is not base64` }
         slots.push(slot)
       }
-      read.push({ role, isOne, texts })
-      if (joins) joined.push({ role, lasts, isOne, texts, places })
+      read.push({ role, joins, texts })
     }
-    const groups = yield* answer === undefined ? groupRequest(joined, pace) : groupAnswer(joined, answer, pace)
-    return new GuardedTexts(bytes, read, groups, slots)
+    return new GuardedTexts(bytes, read, slots)
   }
 
   /** The length of all texts, in UTF-16 units. Yields between them. */
@@ -102,6 +96,10 @@ export class GuardedTexts {
     const splices: Splice[] = []
     for (const slot of this.#slots) {
       if (pace.after(1)) yield
+      if (slot instanceof LogprobsSlot) {
+        splices.push(slot)
+        continue
+      }
       const written = slot.write(pace)
       const text = typeof written === 'object' ? yield* written : written
       if (text === undefined) continue
@@ -124,19 +122,28 @@ function* decodeLong(bytes: Uint8Array, { start, end }: TextPlace): Steps<string
 }
 
 /** Undefined: it cannot be read. */
-function* readSlot(
-  place: TextPlace,
-  text: string,
-  joins: boolean,
-  texts: GuardedText[],
-  { pace, isAnswer }: { readonly pace: Pace; readonly isAnswer: boolean },
-): Steps<Slot | undefined> {
-  if (place.form === 'base64') return fileSlot(place, text, joins, texts)
-  if (place.form !== 'arguments') return plainSlot(place, text, joins, texts)
-  const slot = yield* argumentsSlot(place, text, texts, pace)
-  if (slot !== undefined) return slot
-  const BrokenText = isAnswer ? BrokenArguments : GuardedText
-  return plainSlot(place, text, false, texts, BrokenText)
+function* readSlot(place: TextPlace, text: string, texts: GuardedText[], pace: Pace): Steps<Slot | undefined> {
+  if (place.form === 'base64') return fileSlot(place, text, texts)
+  const slot = place.form === 'arguments' ? yield* argumentsSlot(place, text, texts, pace) : undefined
+  return slot ?? plainSlot(place, text, texts)
+}
+
+/** Log probabilities, which spell out texts that may be masked: they are removed. */
+class LogprobsSlot implements Splice {
+  readonly start: number
+  readonly end: number
+  readonly text: Uint8Array
+
+  constructor(bytes: Uint8Array, place: TextPlace) {
+    this.start = place.start
+    this.end = place.end
+    this.text = encode(emptyLogprobs(bytes, place))
+  }
+}
+
+/** An API has a list of log probabilities, or an object with lists, which is null where there are none. */
+export function emptyLogprobs(bytes: Uint8Array, { start }: Pick<TextPlace, 'start'>): string {
+  return bytes[start] === LIST ? '[]' : 'null'
 }
 
 /** A string that is one text. */
@@ -156,37 +163,31 @@ class PlainSlot implements Slot {
   }
 }
 
-function plainSlot(
-  place: TextPlace,
-  text: string,
-  joins: boolean,
-  texts: GuardedText[],
-  Text: typeof GuardedText = GuardedText,
-): Slot {
-  const entry = new Text(text, place.canChange, joins)
+function plainSlot(place: TextPlace, text: string, texts: GuardedText[]): Slot {
+  const entry = new GuardedText(text, place.canChange)
   texts.push(entry)
   return new PlainSlot(place, entry)
 }
 
 /** Undefined: it is no file. */
-function fileSlot(place: TextPlace, data: string, joins: boolean, texts: GuardedText[]): Slot | undefined {
+function fileSlot(place: TextPlace, data: string, texts: GuardedText[]): Slot | undefined {
   const file = readTextFile(data, place.mediaType)
   if (file === 'invalid' || file === undefined) return undefined
   const { text, isDamaged, write } = file
-  const entry = new GuardedText(text, place.canChange && !isDamaged, joins)
+  const entry = new GuardedText(text, place.canChange && !isDamaged)
   texts.push(entry)
   const { start, end } = place
   return { start, end, write: () => (entry.hasChanged ? write(entry.text) : undefined) }
 }
 
-/** Each string in the JSON changes by itself. Undefined: it is no JSON. */
+/** Each string in the JSON is a text of its own. Undefined: it is no JSON. */
 function* argumentsSlot(place: TextPlace, json: string, texts: GuardedText[], pace: Pace): Steps<Slot | undefined> {
   const first = texts.length
   let many: ManyTextsBuilder | undefined
   const isJson = yield* readArguments(json, pace, (text, isValue) => {
     const canChange = isValue && place.canChange
     if (many !== undefined) return many.add(text, canChange)
-    texts.push(new GuardedText(text, canChange, false))
+    texts.push(new GuardedText(text, canChange))
     if (texts.length - first < MANY) return
     many = new ManyTextsBuilder()
     for (const each of texts.splice(first)) many.add(each.text, each.canChange)
@@ -197,7 +198,7 @@ function* argumentsSlot(place: TextPlace, json: string, texts: GuardedText[], pa
   return new ArgumentsSlot(place, json, { texts, first, end: texts.length, together })
 }
 
-/** The strings in the JSON: those from `first` to `end`, or very many. */
+/** The strings in the JSON: the texts from `first` to `end`, or one object for very many. */
 interface ArgumentStrings {
   readonly texts: readonly GuardedText[]
   readonly first: number
@@ -205,7 +206,7 @@ interface ArgumentStrings {
   readonly together: ManyTexts | undefined
 }
 
-/** The arguments of a call. Where its strings are is not kept: the few that have changed are found again. */
+/** The arguments of a call. Positions of strings are not kept: if a string has changed, the JSON is read again. */
 class ArgumentsSlot implements Slot {
   readonly start: number
   readonly end: number

@@ -1,24 +1,23 @@
 import { Pace, type Steps } from '#base/in-slices.ts'
 import type { Match, SearchInSteps } from '#base/pattern/text-scanner.ts'
-import { replaceMatches } from '../rules/mask-text.ts'
 import { mayHaveNumber } from '../rules/searchable-text.ts'
 import type { TextRule } from '../rules/text-rule.ts'
-import { GuardedText } from './guarded-text.ts'
+import { GuardedText, replaceMatches } from './guarded-text.ts'
 
 /** Between two texts. */
 const SEPARATOR = '\n'
 
 /** The work for a text besides that for its characters. */
 const WORK_PER_TEXT = 32
-/** So many characters are copied, or looked through for a literal, in the time for one of work. */
+/** How many characters are copied, or searched for a literal, in the time of one unit of work. */
 const LOOKED_THROUGH = 16
 
 /**
- * Very many texts, each of which is searched and masked by itself, such as the strings in the arguments of a call. They are one string and some
- * positions: collections of garbage copy objects, and hold the worker meanwhile. Services see the string, and cannot mask it.
+ * Very many texts that are searched and masked one by one, such as the strings in the arguments of a call. They are stored as one string with
+ * positions, because many objects make garbage collections slow. Services see the whole string, and cannot mask it.
  */
 export class ManyTexts extends GuardedText {
-  /** Of each text; behind it is the separator. */
+  /** The end of each text; the separator follows it. */
   readonly #ends: Int32Array
   /** 1: the text cannot change. */
   readonly #fixed: Uint8Array
@@ -26,7 +25,7 @@ export class ManyTexts extends GuardedText {
   readonly #changed: Uint8Array
 
   constructor(text: string, ends: Int32Array, fixed: Uint8Array) {
-    super(text, false, false)
+    super(text, false)
     this.#ends = ends
     this.#fixed = fixed
     this.#changed = new Uint8Array(ends.length)
@@ -44,7 +43,7 @@ export class ManyTexts extends GuardedText {
 
   /** The matches in each text, by positions in the whole string. */
   override search(rule: TextRule): SearchInSteps | undefined {
-    // What is nowhere in the whole string is in none of them.
+    // A literal that is not in the whole string is in none of its texts.
     return super.search(rule) && this.#searchEach(rule)
   }
 

@@ -1,24 +1,21 @@
 import { expect, test } from 'vitest'
 import { runAtOnce, type Steps } from '#base/in-slices.ts'
+import { FORMATS } from '../../dialects/index.ts'
 import { JsonValue, parseDocument } from '../../json/json-document.ts'
-import { REQUEST_TEXTS } from '../../texts/dialect-texts.ts'
 import { compileRules } from '../rules/compile-rules.ts'
 import { GuardedText } from './guarded-text.ts'
-import { GuardedTexts } from './guarded-texts.ts'
+import { type GuardedRun, GuardedTexts } from './guarded-texts.ts'
 import { findInTexts, maskTexts, type RuleVerdict } from './mask-texts.ts'
 
-/** Runs of texts: `!` begins one that cannot change, `-` one that does not join. Runs that are named together are a group. */
-function textsOf(runs: readonly (readonly string[])[], groups: readonly (readonly number[])[] = []) {
-  const read = runs.map((texts) => ({
-    role: 'user' as const,
-    isOne: false,
-    texts: texts.map(
-      (text) => new GuardedText(text.replace(/^[!-]/, ''), !text.startsWith('!'), !text.startsWith('-')),
-    ),
-  }))
-  const joined = groups.map((members) => members.flatMap((index) => read[index]!.texts.filter(({ joins }) => joins)))
-  const within = read.map(({ texts }) => texts.filter(({ joins }) => joins)).filter(({ length }) => length > 1)
-  return { runs: read, groups: [...within, ...joined] } as unknown as GuardedTexts
+/** Runs of texts: `!` begins one that cannot change. */
+function textsOf(runs: readonly (readonly string[])[], joins = true): { readonly runs: readonly GuardedRun[] } {
+  return {
+    runs: runs.map((texts) => ({
+      role: 'user',
+      joins,
+      texts: texts.map((text) => new GuardedText(text.replace(/^!/, ''), !text.startsWith('!'))),
+    })),
+  }
 }
 
 function rules(...matches: readonly string[]) {
@@ -40,94 +37,45 @@ const refuseFixed = (...indexes: number[]) => ({
   detail: 'the match is in a text that cannot change',
 })
 
-test.each<[what: string, runs: string[][], groups: number[][], patterns: string[], after: string[][], object]>([
-  ['nothing', [['one'], ['two']], [[0, 1]], ['x'], [['one'], ['two']], { kind: 'pass' }],
-  ['each match', [['a1b2', '3'], ['4c']], [], ['[0-9]'], [['a<masked>b<masked>', '<masked>'], ['<masked>c']], mask(0)],
-  ['the output of the rule before', [['ab']], [], ['b', 'a<masked>'], [['<masked>']], mask(0, 1)],
-  ['what the last rule does not find', [['ab']], [], ['b', 'x'], [['a<masked>']], mask(0)],
-  ['a text that cannot change and has no match', [['!a', 'b']], [], ['b'], [['a', '<masked>']], mask(0)],
-  ['a match in a text that cannot change', [['b', '!ab']], [], ['x', 'a'], [['b', 'ab']], refuseFixed(1)],
-  ['shares of two texts', [['x se', 'cret y']], [], ['secret'], [['x <masked>', '<masked> y']], mask(0)],
-  [
-    'shares of three texts',
-    [['x s', 'ecre', 't y']],
-    [],
-    ['secret'],
-    [['x <masked>', '<masked>', '<masked> y']],
-    mask(0),
-  ],
-  [
-    'matches across two boundaries',
-    [['.ab', 'cab', 'c.']],
-    [],
-    ['abc'],
-    [['.<masked>', '<masked><masked>', '<masked>.']],
-    mask(0),
-  ],
-  ['a match that ends a text', [['1', 'ab', '2']], [], ['1ab'], [['<masked>', '<masked>', '2']], mask(0)],
-  ['no placeholder of its own', [['ab 1', 'cd']], [], ['[a-z]+'], [['<masked> 1', '<masked>']], mask(0)],
-  [
-    'no placeholder of its own in texts of several messages',
-    [['ab', 'cd'], ['ef']],
-    [[0, 1]],
-    ['[a-z]+'],
-    [['<masked>', '<masked>'], ['<masked>']],
-    mask(0),
-  ],
-  [
-    'a match across texts whose end is in a match of the next text',
-    [['.a', 'bc.']],
-    [],
-    ['ab|bc'],
-    [['.<masked>', '<masked>.']],
-    mask(0),
-  ],
-  ['two matches that follow each other once each', [['abab', 'x']], [], ['ab'], [['<masked><masked>', 'x']], mask(0)],
-  [
-    'what another rule has masked, across texts',
-    [['x two th', 'ree y']],
-    [],
-    ['nothing', 'two', 'three', '><'],
-    [['x <masked> <masked<masked>', '<masked>masked> y']],
-    mask(1, 2, 3),
-  ],
-  ['each text once', [['bad', '-x']], [], ['a'], [['b<masked>d', 'x']], mask(0)],
-  [
-    'a beginning that is no match, in a text that cannot change',
-    [['!secret-x', 'y']],
-    [],
-    ['secret-[0-9]'],
-    [['secret-x', 'y']],
-    { kind: 'pass' },
-  ],
-  ['an empty text between', [['se', '', 'cret']], [], ['secret'], [['<masked>', '', '<masked>']], mask(0)],
-  ['a share of a text that cannot change', [['se', '!cret']], [], ['secret'], [['se', 'cret']], refuseFixed(0)],
-  [
-    'neighbours of texts that cannot change',
-    [['!x', 'se', 'cret', '!y']],
-    [],
-    ['secret'],
-    [['x', '<masked>', '<masked>', 'y']],
-    mask(0),
-  ],
-  ['texts that do not join', [['se', '-x', 'cret']], [], ['secret'], [['<masked>', 'x', '<masked>']], mask(0)],
-  ['one text that joins and one that does not', [['se', '-cret']], [], ['secret'], [['se', 'cret']], { kind: 'pass' }],
-  ['runs of one group', [['a se'], ['cret b']], [[0, 1]], ['secret'], [['a <masked>'], ['<masked> b']], mask(0)],
-  ['runs of no group', [['a se'], ['cret b']], [], ['secret'], [['a se'], ['cret b']], { kind: 'pass' }],
-])('masks %s', (_, runs, groups, patterns, after, verdict) => {
-  const texts = textsOf(runs, groups)
+const refuseAcross = (...indexes: number[]) => ({
+  ...refuse(...indexes),
+  detail: 'the match is across parts of a message',
+})
+
+test.each<[what: string, runs: string[][], patterns: string[], after: string[][], object]>([
+  ['nothing', [['one'], ['two']], ['x'], [['one'], ['two']], { kind: 'pass' }],
+  ['each match', [['a1b2', '3'], ['4c']], ['[0-9]'], [['a<masked>b<masked>', '<masked>'], ['<masked>c']], mask(0)],
+  ['the output of the rule before', [['ab']], ['b', 'a<masked>'], [['<masked>']], mask(0, 1)],
+  ['what the last rule does not find', [['ab']], ['b', 'x'], [['a<masked>']], mask(0)],
+  ['a text that cannot change and has no match', [['!a', 'b']], ['b'], [['a', '<masked>']], mask(0)],
+  ['a match in a text that cannot change', [['b', '!ab']], ['x', 'a'], [['b', 'ab']], refuseFixed(1)],
+  ['no placeholder of its own', [['ab 1', 'cd']], ['[a-z]+'], [['<masked> 1', '<masked>']], mask(0)],
+  ['two matches that follow each other once each', [['abab', 'x']], ['ab'], [['<masked><masked>', 'x']], mask(0)],
+  ['a match that ends a part', [['1ab', '2']], ['1ab'], [['<masked>', '2']], mask(0)],
+  ['what goes on behind a part that is masked', [['a@b.c', 'd']], ['[a-z]+@[a-z.]+'], [['<masked>', 'd']], mask(0)],
+  ['a match across two parts', [['x se', 'cret y']], ['secret'], [], refuseAcross(0)],
+  ['a match across an empty part', [['se', '', 'cret']], ['secret'], [], refuseAcross(0)],
+  ['a match across parts of which one cannot change', [['se', '!cret']], ['secret'], [], refuseAcross(0)],
+  ['a match across parts behind one in a part', [['secret se', 'cret']], ['x', 'secret'], [], refuseAcross(1)],
+  ['two messages', [['a se'], ['cret b']], ['secret'], [['a se'], ['cret b']], { kind: 'pass' }],
+])('masks %s', (_, runs, patterns, after, verdict) => {
+  const texts = textsOf(runs)
   const masked = runAtOnce(maskTexts(rules(...patterns), texts))
   expect(labelled(masked)).toEqual(verdict)
-  const shown = texts.runs.map((run) => run.texts.map(({ text }) => text))
-  if (masked.kind === 'reject') return
-  expect(shown).toEqual(after)
-  const found = runAtOnce(findInTexts(rules(...patterns), textsOf(runs, groups)))
+  const found = runAtOnce(findInTexts(rules(...patterns), textsOf(runs)))
   expect(found.kind).toBe(masked.kind === 'pass' ? 'pass' : 'reject')
+  if (masked.kind === 'reject') return
+  expect(texts.runs.map((run) => run.texts.map(({ text }) => text))).toEqual(after)
+})
+
+test('texts that do not join are checked alone', () => {
+  const texts = textsOf([['se', 'cret']], false)
+  expect(runAtOnce(maskTexts(rules('secret'), texts))).toEqual({ kind: 'pass' })
+  expect(runAtOnce(findInTexts(rules('secret'), texts))).toEqual({ kind: 'pass' })
 })
 
 test('names the first rule that rejects', () => {
   expect(labelled(runAtOnce(findInTexts(rules('x', 'b', 'a'), textsOf([['ab']]))))).toEqual(refuse(1))
-  expect(labelled(runAtOnce(findInTexts(rules('x', 'ab', 'a'), textsOf([['a'], ['b']], [[0, 1]]))))).toEqual(refuse(1))
   expect(labelled(runAtOnce(findInTexts(rules('ab'), textsOf([['a', 'b']]))))).toEqual(refuse(0))
 })
 
@@ -136,7 +84,7 @@ function stepsFor(body: unknown): Record<'walk' | 'read' | 'mask' | 'find' | 'wr
   const bytes = Buffer.from(JSON.stringify(body))
   const document = parseDocument(bytes)
   if (!(document instanceof JsonValue)) throw new Error('not JSON')
-  const walk = countSteps(REQUEST_TEXTS.Completions(document))
+  const walk = countSteps(FORMATS.Completions.readRequestTexts(document))
   const read = countSteps(GuardedTexts.read(bytes, walk.result))
   if ('unreadable' in read.result) throw new Error(read.result.unreadable)
   const find = countSteps(findInTexts(rules('k-\\d+'), read.result))
@@ -203,18 +151,6 @@ test.each<[what: string, body: (count: number) => unknown, atLeast: ReturnType<t
     expect(two[key], part).toBeGreaterThanOrEqual(2 * one[key] - 2)
     expect(two[key], part).toBeLessThanOrEqual(2 * one[key] + 4)
   }
-})
-
-test('long texts are joined in slices', () => {
-  const filler = 'x'.repeat(10_000)
-  const texts = textsOf([[`${filler}.`, `${filler} sec`, `ret-1 ${filler}`, `${filler} end`]])
-  expect(labelled(runAtOnce(maskTexts(rules('secret-[0-9]'), texts)))).toEqual(mask(0))
-  expect(texts.runs[0]!.texts.map(({ text }) => text)).toEqual([
-    `${filler}.`,
-    `${filler} <masked>`,
-    `<masked> ${filler}`,
-    `${filler} end`,
-  ])
 })
 
 test('the beginning of a match rejects nothing', () => {

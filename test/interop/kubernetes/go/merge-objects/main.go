@@ -14,20 +14,26 @@ import (
 	"slices"
 	"strings"
 
+	appsv1 "k8s.io/api/apps/v1"
+	autoscalingv2 "k8s.io/api/autoscaling/v2"
 	corev1 "k8s.io/api/core/v1"
 	discoveryv1 "k8s.io/api/discovery/v1"
+	policyv1 "k8s.io/api/policy/v1"
 	"k8s.io/apimachinery/pkg/util/strategicpatch"
 )
 
 var kinds = map[string]any{
-	"ConfigMap":      corev1.ConfigMap{},
-	"EndpointSlice":  discoveryv1.EndpointSlice{},
-	"Event":          corev1.Event{},
-	"Namespace":      corev1.Namespace{},
-	"Pod":            corev1.Pod{},
-	"Secret":         corev1.Secret{},
-	"Service":        corev1.Service{},
-	"ServiceAccount": corev1.ServiceAccount{},
+	"ConfigMap":               corev1.ConfigMap{},
+	"Deployment":              appsv1.Deployment{},
+	"EndpointSlice":           discoveryv1.EndpointSlice{},
+	"Event":                   corev1.Event{},
+	"HorizontalPodAutoscaler": autoscalingv2.HorizontalPodAutoscaler{},
+	"Namespace":               corev1.Namespace{},
+	"Pod":                     corev1.Pod{},
+	"PodDisruptionBudget":     policyv1.PodDisruptionBudget{},
+	"Secret":                  corev1.Secret{},
+	"Service":                 corev1.Service{},
+	"ServiceAccount":          corev1.ServiceAccount{},
 }
 
 type example struct {

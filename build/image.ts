@@ -1,0 +1,45 @@
+import { execFileSync } from 'node:child_process'
+import { readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { parseArgs } from 'node:util'
+import { gatewrightImage } from './image/gatewright-image.ts'
+import { ociArchive } from './image/oci-archive.ts'
+
+/**
+ * Bundles the source, and writes the image of the gateway as an OCI archive, without a container engine. It has the platform of this machine.
+ *
+ *     node_modules/.bin/node build/image.ts [--name REFERENCE] FILE.tar
+ */
+
+const MEGABYTE = 1e6
+const ROOT = join(import.meta.dirname, '..')
+
+const { values, positionals } = parseArgs({ options: { name: { type: 'string' } }, allowPositionals: true })
+const [file] = positionals
+if (file === undefined || positionals.length > 1) {
+  console.error('usage: node_modules/.bin/node build/image.ts [--name REFERENCE] FILE.tar')
+  process.exit(2)
+}
+await import('./run.mjs')
+const { version } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as { version: string }
+const reference = values.name ?? `ghcr.io/gatewright/gatewright:${version}`
+const { archive, digest, layers } = ociArchive(gatewrightImage(reference, { version, revision: revisionOf(ROOT) }))
+writeFileSync(file, archive)
+for (const { name, unpacked, compressed } of layers) {
+  console.log(`${name.padEnd(11)}${inMegabytes(compressed)} MB, unpacked ${inMegabytes(unpacked)} MB`)
+}
+console.log(`${reference}@${digest}, ${inMegabytes(archive.length).trim()} MB in ${file}`)
+
+function inMegabytes(bytes: number): string {
+  return (bytes / MEGABYTE).toFixed(1).padStart(6)
+}
+
+/** Undefined outside of a clone. */
+function revisionOf(folder: string): string | undefined {
+  try {
+    const found = execFileSync('git', ['rev-parse', 'HEAD'], { cwd: folder, encoding: 'utf8', stdio: 'pipe' })
+    return found.trim()
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,125 @@
+import { execFileSync } from 'node:child_process'
+import { existsSync, globSync, lstatSync, readFileSync, realpathSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { LOADED_LATE } from '../bundle.mjs'
+import type { ImageInput } from './oci-archive.ts'
+import { packageFolders } from './packages.ts'
+import type { TarEntry } from './tar.ts'
+
+const ROOT = join(import.meta.dirname, '..', '..')
+/** Of the user in the image, as in the pods that a controller makes. */
+const USER = 10_101
+
+/** Where the program is in the image. */
+const HOME = 'app'
+const RUNTIME = 'usr/local/bin/node'
+
+/** Files that the program reads beside its bundle: its version, and texts of `init` and `fields`. */
+const READ_FILES = [
+  'package.json',
+  'LICENSE',
+  'src/cli/init/*.yaml',
+  'src/**/*example.yaml',
+  'examples/guards/policy.yaml',
+]
+/** Files of packages that no program loads; the largest package also has its modules in a second form, and its tables in a third. */
+const NOT_LOADED = /\.(?:map|md|[cm]?ts)$|\/gpt-tokenizer\/(?:cjs|data)\//
+
+/**
+ * The image of the gateway, from the bundle, the pinned runtime, the shared libraries of this machine that the runtime is linked with, and the
+ * packages that are loaded late. Nothing else is in it: no shell, and no package manager. Layers that change least come first.
+ *
+ * @throws Error if the bundle or the runtime is missing
+ */
+export function gatewrightImage(reference: string, { version, revision }: ImageVersion): ImageInput {
+  const runtime = join(ROOT, 'node_modules', `node-linux-${process.arch}`, 'bin', 'node')
+  if (!existsSync(runtime)) throw new Error(`${runtime} is missing; run npm ci on Linux`)
+  if (!existsSync(join(ROOT, 'dist', 'main.js'))) throw new Error('dist/main.js is missing; run npm run build')
+  return {
+    reference,
+    layers: [
+      {
+        name: 'system',
+        entries: withFolders([...accounts(), ...sharedLibraries(runtime), { path: 'tmp', mode: 0o1777 }]),
+      },
+      { name: 'runtime', entries: withFolders([{ path: RUNTIME, mode: 0o755, bytes: readFileSync(runtime) }]) },
+      { name: 'packages', entries: withFolders(packages()) },
+      { name: 'gatewright', entries: withFolders(program()) },
+    ],
+    config: {
+      User: `${USER}:${USER}`,
+      // As `bin/gatewright` starts it.
+      Entrypoint: [`/${RUNTIME}`, '--disable-sigusr1', '--max-semi-space-size=4', `/${HOME}/dist/main.js`],
+      Env: ['PATH=/usr/local/bin', 'HOME=/tmp', 'MALLOC_ARENA_MAX=2', 'NODE_COMPILE_CACHE=/tmp/.compile-cache'],
+      // State that is not named is below it, and the root may be read-only.
+      WorkingDir: '/tmp',
+      Labels: {
+        'org.opencontainers.image.title': 'Gatewright',
+        'org.opencontainers.image.description':
+          'A declarative, programmable proxy gateway for HTTP, LLM, MCP and A2A traffic',
+        'org.opencontainers.image.version': version,
+        'org.opencontainers.image.licenses': 'Apache-2.0',
+        ...(revision !== undefined && { 'org.opencontainers.image.revision': revision }),
+      },
+    },
+  }
+}
+
+export interface ImageVersion {
+  readonly version: string
+  /** Commit of the source. */
+  readonly revision?: string | undefined
+}
+
+function accounts(): readonly TarEntry[] {
+  const text = (path: string, lines: readonly string[]) => ({ path, bytes: Buffer.from(`${lines.join('\n')}\n`) })
+  return [
+    text('etc/passwd', [
+      'root:x:0:0:root:/:/sbin/nologin',
+      `gatewright:x:${USER}:${USER}:gatewright:/tmp:/sbin/nologin`,
+    ]),
+    text('etc/group', ['root:x:0:', `gatewright:x:${USER}:`]),
+    // Names in /etc/hosts, which the platform writes, come before those of DNS.
+    text('etc/nsswitch.conf', ['hosts: files dns']),
+  ]
+}
+
+/** The libraries and the loader that the runtime is linked with, where the loader looks for them. */
+function sharedLibraries(runtime: string): readonly TarEntry[] {
+  const lines = execFileSync('ldd', [runtime], { encoding: 'utf8' })
+  const paths = [...lines.matchAll(/(?:=> )?(\/\S+) \(0x/g)].map(([, path]) => path!)
+  if (paths.length === 0) throw new Error(`${runtime} is linked with nothing; ldd says: ${lines}`)
+  return paths.map((path) => ({ path: path.slice(1), mode: 0o755, bytes: readFileSync(realpathSync(path)) }))
+}
+
+/** What is loaded late, with its dependencies. */
+export function packages(): readonly TarEntry[] {
+  const folders = packageFolders(ROOT, LOADED_LATE)
+  const nested = (path: string, folder: string) => path.slice(folder.length).includes('/node_modules/')
+  return folders.flatMap((folder) =>
+    globSync(`${folder}/**`, { cwd: ROOT })
+      .filter((path) => !nested(path, folder) && !NOT_LOADED.test(path) && lstatSync(join(ROOT, path)).isFile())
+      .map(inHome),
+  )
+}
+
+/** The bundle, and the files that it reads. */
+export function program(): readonly TarEntry[] {
+  return globSync(['dist/*.js', ...READ_FILES], { cwd: ROOT }).map(inHome)
+}
+
+function inHome(path: string): TarEntry {
+  return { path: `${HOME}/${path}`, bytes: readFileSync(join(ROOT, path)) }
+}
+
+/** Adds the folders above each entry, which some unpackers need. */
+function withFolders(entries: readonly TarEntry[]): readonly TarEntry[] {
+  const folders = new Set(entries.flatMap(({ path }) => foldersAbove(path)))
+  for (const { path } of entries) folders.delete(path)
+  return [...[...folders].map((path) => ({ path })), ...entries]
+}
+
+function foldersAbove(path: string): readonly string[] {
+  const folder = dirname(path)
+  return folder === '.' ? [] : [...foldersAbove(folder), folder]
+}

@@ -1,0 +1,101 @@
+import { existsSync, readFileSync } from 'node:fs'
+import { hostname } from 'node:os'
+import { parse } from 'yaml'
+import { NotLoopback } from '#admin/admin-server.ts'
+import { PortInUse } from '#base/listen.ts'
+import { settingsOf, settingsProblems } from '#control/gateways/process-settings.ts'
+import { ProxyInstance } from '#instance/proxy-instance.ts'
+import { ApplicationLog } from '#observe/log/application-log.ts'
+import { dataPlaneOptions } from './data-plane-options.ts'
+import { EXIT, type ExitCode } from './exit-code.ts'
+import { InstanceLog } from './instance-log.ts'
+import { type ListenFlags, listenAddresses } from './listen-addresses.ts'
+import { type LogFlags, logSettings } from './log-settings.ts'
+import { operatorAddresses } from './operator-addresses.ts'
+import { type Surroundings, WHOLE_PROCESS } from './surroundings.ts'
+import { UsageError } from './usage-error.ts'
+
+export interface ProxyFlags extends LogFlags, Pick<ListenFlags, 'bind'> {
+  readonly controller: string
+  readonly controllerCa?: string
+  readonly controllerToken?: string
+  readonly config?: string
+  readonly workers?: string | undefined
+}
+
+/** IPv6 and IPv4; a node without IPv6 has only the second. */
+const ANY = '::'
+const ANY_IPV4 = '0.0.0.0'
+const IPV6_ADDRESSES = '/proc/net/if_inet6'
+
+/** Runs a data plane with the plan of a controller until it is stopped. */
+export async function runProxy(flags: ProxyFlags, around: Surroundings = WHOLE_PROCESS): Promise<ExitCode> {
+  const { environment } = around
+  const fromFile = flags.config === undefined ? undefined : readConfig(flags.config)
+  // The environment takes precedence, as it does over ProxyParameters.
+  for (const [name, value] of Object.entries(fromFile?.variables ?? {})) environment[name] ||= value
+  const settings = logSettings(flags, environment)
+  const workers = flags.workers ?? fromFile?.workers?.toString()
+  const { bind } = listenAddresses({ bind: flags.bind === ANY && !hasIpv6() ? ANY_IPV4 : flags.bind })
+  const { controllerCa, controllerToken } = flags
+  const { admin, metrics, readiness } = operatorAddresses(environment, bind)
+  const options = {
+    ...dataPlaneOptions(workers, settings, environment),
+    ...{ bind, admin, metrics, readiness, state: undefined, startThread: around.startThread },
+    identity: environment.POD_NAME ?? hostname(),
+    controller: {
+      url: flags.controller,
+      ...(controllerCa !== undefined && { caFile: controllerCa }),
+      ...(controllerToken !== undefined && { tokenFile: controllerToken }),
+    },
+  }
+  const log = new InstanceLog(new ApplicationLog(settings, around.openLog()))
+  const signals = around.handleSignals()
+  around.catchWarnings((fields) => log.message('workers', 'warn', 'runtime warning', fields))
+  let proxy: ProxyInstance
+  try {
+    proxy = await ProxyInstance.start(options, log)
+  } catch (error) {
+    if (!(error instanceof PortInUse || error instanceof NotLoopback)) throw error
+    log.failed(error.message)
+    return EXIT.findings
+  }
+  const memoryOfStart = around.releaseMemoryOfStart()
+  signals.onReload(() => {
+    proxy.reload()
+    log.reloaded()
+  })
+  proxy.onQuit(() => signals.stop())
+  log.started(proxy)
+  await signals.stopped
+  memoryOfStart.cancel()
+  const times = proxy.shutdownTimes
+  log.stopping(times)
+  await proxy.close(times)
+  log.stopped()
+  return EXIT.ok
+}
+
+/**
+ * Reads a file in the form of `rawConfig` of ProxyParameters.
+ * @throws UsageError
+ */
+function readConfig(file: string): ReturnType<typeof settingsOf> {
+  let rawConfig: unknown
+  try {
+    rawConfig = parse(readFileSync(file, 'utf8')) ?? {}
+  } catch (error) {
+    throw new UsageError(`--config ${file} cannot be read: ${(error as Error).message}`)
+  }
+  const spec = { rawConfig: rawConfig as Record<string, unknown> }
+  const [fault] = settingsProblems(spec)
+  if (fault !== undefined) {
+    const path = fault.path.replace(/^spec\.rawConfig\.?/, '')
+    throw new UsageError(`--config ${file}: ${path === '' ? '' : `${path}: `}${fault.message}`)
+  }
+  return settingsOf([spec])
+}
+
+function hasIpv6(): boolean {
+  return process.platform !== 'linux' || existsSync(IPV6_ADDRESSES)
+}

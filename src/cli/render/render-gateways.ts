@@ -1,0 +1,55 @@
+import type { GatewayObject } from '#api/gateway.ts'
+import type { ApiObject } from '#api/object.ts'
+import type { Finding } from '#base/finding.ts'
+import type { FindingCode } from '#base/findings.ts'
+import { BEHIND_SERVICES } from '#cluster/statuses/behind-services.ts'
+import { inventoryOf } from '#control/context/inventory.ts'
+import { isOwnClass } from '#control/gateways/resolve-gateways.ts'
+import { resolveParameters } from '#control/gateways/resolve-parameters.ts'
+import { translate } from '#control/translate.ts'
+import type { TranslateOptions } from '#control/translator.ts'
+import { type Rendered, render } from '#deploy/render.ts'
+import type { DeploySettings } from '#deploy/settings.ts'
+import type { PlanItem } from '#plan/item.ts'
+
+/** What a controller would apply for all Gateways of its classes. */
+export interface RenderedGateways {
+  readonly gateways: readonly (Omit<Rendered, 'findings'> & { readonly gateway: GatewayObject })[]
+  readonly findings: readonly Finding[]
+}
+
+/** Renders all Gateways of our classes, in the order of their age. */
+export function renderGateways(
+  objects: readonly ApiObject[],
+  settings: DeploySettings,
+  options: Pick<TranslateOptions, 'tlsMaterial'> = {},
+): RenderedGateways {
+  const { items, findings: ofTranslation } = translate(objects, { ...options, addresses: BEHIND_SERVICES })
+  const findings = ofTranslation.filter(({ code }) => REASONS.has(code))
+  const inventory = inventoryOf(objects)
+  const own = inventory.all('Gateway').filter(({ spec }) => isOwnClass(inventory, spec.gatewayClassName))
+  const gateways = own.map((gateway) => {
+    // The translation has reported why parameters cannot be used.
+    const { objects: parameters, fault } = resolveParameters(inventory, gateway, () => {})
+    if (fault !== undefined) return { gateway, objects: undefined, sessionKeySecret: undefined }
+    const rendered = render({ gateway, ports: portsOf(gateway, items), parameters, settings })
+    findings.push(...rendered.findings)
+    return { gateway, ...rendered }
+  })
+  return { gateways, findings: withoutRepetitions(findings) }
+}
+
+/** Findings of the translation that say why nothing is rendered. */
+const REASONS: ReadonlySet<FindingCode> = new Set(['parameters-invalid', 'gateway-class-not-found', 'no-gateway'])
+
+function portsOf({ metadata }: GatewayObject, items: ReadonlyMap<string, PlanItem>): readonly number[] {
+  const isOwn = (item: PlanItem) =>
+    item.kind === 'listener' && item.gateway.namespace === metadata.namespace && item.gateway.name === metadata.name
+  return [...items.values()].flatMap((item) => (item.kind === 'listener' && isOwn(item) ? [item.port] : []))
+}
+
+/** Several Gateways may use the same parameters. */
+function withoutRepetitions(findings: readonly Finding[]): readonly Finding[] {
+  const textOf = ({ origin, path, message }: Finding) => JSON.stringify([origin, path, message])
+  return [...new Map(findings.map((finding) => [textOf(finding), finding])).values()]
+}

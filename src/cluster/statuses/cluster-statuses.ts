@@ -1,0 +1,79 @@
+import { findKind, type KindInfo } from '#api/kinds.ts'
+import { CONTROLLER_NAME } from '#control/context/controller.ts'
+import type { Resource } from '#store/resources/resource.ts'
+import type { StatusWrites } from '#store/store.ts'
+import type { ApiClient } from '../api-client.ts'
+import { type Members, membersOf } from '../kubeconfig.ts'
+import { objectPath } from '../object-path.ts'
+import { WriteQueue } from '../write-queue.ts'
+import { mergeStatus, ownPart, withdrawStatus } from './merge-status.ts'
+
+export interface ClusterStatusesOptions {
+  readonly client: ApiClient
+  /** Called with a message for the log. */
+  readonly failed: (message: string) => void
+  /** The version in which the API serves a kind; default: its newest one. */
+  readonly versionOf?: (info: KindInfo) => string
+  /** Called after a status was written. @param object as it was before @param before, after our parts of the status */
+  readonly written?: (object: Resource, before: Members, after: Members) => void
+}
+
+/** Writes our parts of statuses to a Kubernetes API, and leaves those of other controllers alone. */
+export class ClusterStatuses implements Disposable {
+  readonly #options: ClusterStatusesOptions
+  readonly #queue: WriteQueue<Members | undefined>
+  /** By object, our part as the API has it. */
+  readonly #written = new Map<string, Members>()
+
+  constructor(options: ClusterStatusesOptions) {
+    this.#options = options
+    this.#queue = new WriteQueue({ write: (key, own) => this.#write(key, own), failed: options.failed })
+  }
+
+  /** The newest status of an object wins. */
+  write({ written, withdrawn }: StatusWrites): void {
+    for (const [key, status] of written) this.#queue.put(key, ownPart(status, CONTROLLER_NAME))
+    for (const key of withdrawn) this.#queue.put(key, undefined)
+  }
+
+  [Symbol.dispose](): void {
+    this.#queue[Symbol.dispose]()
+  }
+
+  /** @param own undefined: withdrawn @throws ApiUnreadable, with 409 if the object has changed meanwhile */
+  async #write(key: string, own: Members | undefined): Promise<void> {
+    const [kind = '', namespace = '', name = ''] = key.split('/')
+    const info = findKind(kind)!
+    const { client, versionOf } = this.#options
+    const path = objectPath(info, versionOf?.(info) ?? info.versions[0], { namespace, name })
+    const { status, body } = await client.get(path)
+    // An object that is gone has no status.
+    if (status === 200) await this.#writeInto(body, { key, path, own })
+    else this.#written.delete(key)
+  }
+
+  async #writeInto(object: Members, { key, path, own }: Write): Promise<void> {
+    const { client, written } = this.#options
+    const next =
+      own === undefined
+        ? withdrawStatus(object.status, this.#written.get(key), CONTROLLER_NAME)
+        : mergeStatus(object.status, own, CONTROLLER_NAME)
+    const [before, after] = [object.status, next ?? object.status].map((status) => ownPart(status, CONTROLLER_NAME))
+    if (next !== undefined) await client.replace(`${path}/status`, withStatus(object, next))
+    if (own === undefined) this.#written.delete(key)
+    else this.#written.set(key, after!)
+    if (next !== undefined) written?.(object as unknown as Resource, before!, after!)
+  }
+}
+
+interface Write {
+  readonly key: string
+  readonly path: string
+  readonly own: Members | undefined
+}
+
+/** The server takes nothing but the status and the version. */
+function withStatus({ apiVersion, kind, metadata }: Members, status: Members): object {
+  const { name, namespace, uid, resourceVersion } = membersOf(metadata)
+  return { apiVersion, kind, metadata: { name, namespace, uid, resourceVersion }, status }
+}

@@ -1,0 +1,147 @@
+import { clock } from '#base/clock.ts'
+import { ApiUnreadable, isConflict } from './api-unreadable.ts'
+
+const PARALLEL = 4
+/** Then another writer is faster each time, and the next attempt is later. */
+const MOST_CONFLICTS = 5
+const FIRST_DELAY_MS = 500
+const LONGEST_DELAY_MS = 60_000
+
+export interface WriteQueueOptions<T> {
+  /** Reads what the value of a key changes, and writes it. It is called again, after a conflict (409) at once, after another error later. */
+  readonly write: (key: string, value: T) => Promise<void>
+  /** Called with a message for the log. */
+  readonly failed: (message: string) => void
+  /** Of a delay, from 0 to 1; for tests. */
+  readonly random?: () => number
+}
+
+interface Failure {
+  readonly attempts: number
+  readonly message: string
+}
+
+/**
+ * Writes to a Kubernetes API, a few at a time. Of several values for one key, only the newest is written. A write that fails is repeated with
+ * growing delays; while the API cannot be reached, all writes wait.
+ */
+export class WriteQueue<T> implements Disposable {
+  readonly #options: WriteQueueOptions<T>
+  readonly #waiting = new Map<string, T>()
+  readonly #running = new Set<string>()
+  /** Keys that wait for another attempt. */
+  readonly #delayed = new Map<string, { cancel(): void }>()
+  readonly #failures = new Map<string, Failure>()
+  #outage: { readonly attempts: number; readonly wait: { cancel(): void } | undefined } | undefined
+  #closed = false
+
+  constructor(options: WriteQueueOptions<T>) {
+    this.#options = options
+  }
+
+  put(key: string, value: T): void {
+    if (this.#closed) return
+    // In the order in which the keys came.
+    this.#waiting.set(key, value)
+    this.#start()
+  }
+
+  /** Writes that are under way end; the others are dropped. */
+  [Symbol.dispose](): void {
+    this.#closed = true
+    this.#waiting.clear()
+    this.#outage?.wait?.cancel()
+    for (const delay of this.#delayed.values()) delay.cancel()
+    this.#delayed.clear()
+  }
+
+  #start(): void {
+    if (this.#outage?.wait !== undefined) return
+    // After an outage, one write shows whether it is over.
+    const parallel = this.#outage === undefined ? PARALLEL : 1
+    for (const [key, value] of this.#waiting) {
+      if (this.#running.size >= parallel) return
+      if (this.#running.has(key) || this.#delayed.has(key)) continue
+      this.#waiting.delete(key)
+      this.#running.add(key)
+      void this.#run(key, value)
+    }
+  }
+
+  async #run(key: string, value: T): Promise<void> {
+    try {
+      await this.#writeAgain(key, value)
+      this.#failures.delete(key)
+      this.#endOutage()
+    } catch (error) {
+      if (!this.#closed) this.#fail(key, value, error)
+    }
+    this.#running.delete(key)
+    this.#start()
+  }
+
+  /** Each attempt reads what others have written. */
+  async #writeAgain(key: string, value: T): Promise<void> {
+    for (let conflicts = 0; ; conflicts++) {
+      try {
+        return await this.#options.write(key, value)
+      } catch (error) {
+        if (!isConflict(error) || conflicts === MOST_CONFLICTS) throw error
+      }
+    }
+  }
+
+  #fail(key: string, value: T, error: unknown): void {
+    // A newer one may have come meanwhile.
+    if (!this.#waiting.has(key)) this.#waiting.set(key, value)
+    const message = error instanceof Error ? error.message : String(error)
+    if (isOutage(error)) return this.#pause(message, error.retryAfterMs)
+    this.#endOutage()
+    const before = this.#failures.get(key)
+    const attempts = (before?.attempts ?? 0) + 1
+    this.#failures.set(key, { attempts, message })
+    const delay = this.#delay(attempts)
+    if (before?.message !== message) this.#options.failed(`${message}; next attempt in ${seconds(delay)}`)
+    this.#delayed.set(
+      key,
+      clock.after(delay, () => {
+        this.#delayed.delete(key)
+        this.#start()
+      }),
+    )
+  }
+
+  #pause(message: string, retryAfterMs: number): void {
+    // Another write has noticed it.
+    if (this.#outage?.wait !== undefined) return
+    const attempts = (this.#outage?.attempts ?? 0) + 1
+    const delay = Math.max(this.#delay(attempts), retryAfterMs)
+    this.#options.failed(`${message}; all writes wait, next attempt in ${seconds(delay)}`)
+    const wait = clock.after(delay, () => {
+      this.#outage = { attempts, wait: undefined }
+      this.#start()
+    })
+    this.#outage = { attempts, wait }
+  }
+
+  #endOutage(): void {
+    this.#outage?.wait?.cancel()
+    this.#outage = undefined
+  }
+
+  #delay(attempts: number): number {
+    const { random = Math.random } = this.#options
+    return Math.min(LONGEST_DELAY_MS, FIRST_DELAY_MS * 2 ** (attempts - 1)) * (0.5 + random() / 2)
+  }
+}
+
+/** The API does not answer, does not know us, or asks us to wait: other objects would fare no better. */
+function isOutage(error: unknown): error is ApiUnreadable {
+  if (!(error instanceof ApiUnreadable)) return false
+  const { status } = error
+  return status === undefined || status === 401 || status === 429 || status >= 500
+}
+
+function seconds(ms: number): string {
+  return `${(ms / 1000).toFixed(1)} s`
+}

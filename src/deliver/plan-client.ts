@@ -1,0 +1,251 @@
+import { clock } from '#base/clock.ts'
+import type { Finding } from '#base/finding.ts'
+import type { Level } from '#base/log-levels.ts'
+import { createClientPool } from '#net/pool/client-pool.ts'
+import type { LogFields } from '#observe/log/application-log.ts'
+import type { BackendFact } from '#plan/backend-fact.ts'
+import type { Binding } from '#plan/binding.ts'
+import type { PlanChange } from '#plan/delta.ts'
+import type { PlanItem } from '#plan/item.ts'
+import type { PlanReports, PlanTarget } from '#plan/plan-link.ts'
+import { type ControllerAddress, ControllerUnreachable, openController } from './controller-access.ts'
+import { ControllerStream } from './controller-stream.ts'
+import { type DiscoveryRequest, type DiscoveryResponse, decodeResponse, encodeRequest } from './discovery-messages.ts'
+import { ENDPOINTS_TYPE, ITEM_TYPE, PLAN_TYPES, type PlanType, REPORT_TYPE } from './plan-resource.ts'
+import { type Refusal, refusalsOf, writeRefusals, writeReport } from './proxy-report.ts'
+import { ProxyState } from './proxy-state.ts'
+import { BrokenSnapshot, ReceivedPlan } from './received-plan.ts'
+
+/** Wait before a new attempt to connect: it doubles with each one that fails. Half of it is random. */
+const FIRST_RETRY_MS = 100
+const LONGEST_RETRY_MS = 15_000
+
+/** Reports wait so long for further news. */
+const REPORT_MS = 50
+
+const INVALID_ARGUMENT = 3
+
+export interface PlanClientOptions extends ControllerAddress {
+  /** The proxy, for the controller's reports: the name of its pod. */
+  readonly identity: string
+  /** Gets the plan: one change for each response that completes a version. */
+  readonly target: PlanTarget
+  readonly log: (level: Level, message: string, fields: LogFields) => void
+  readonly whyNotReadyChanged?: () => void
+  /** A bug: `target.take` threw. */
+  readonly reportBug: (error: unknown) => void
+  /** From 0 to 1. */
+  readonly random?: () => number
+}
+
+/**
+ * Gets the plan of a proxy from a controller, by incremental xDS over gRPC. Without a connection, the proxy keeps what it has; the next one
+ * brings only the difference.
+ */
+export class PlanClient implements PlanReports {
+  readonly #options: PlanClientOptions
+  readonly #pool = createClientPool()
+  readonly #state = new ProxyState()
+  readonly #received: Readonly<Record<PlanType, ReceivedPlan>> = {
+    [ITEM_TYPE]: new ReceivedPlan(ITEM_TYPE),
+    [ENDPOINTS_TYPE]: new ReceivedPlan(ENDPOINTS_TYPE),
+  }
+  /** Changes before the first version is whole. */
+  readonly #early = new Map<string, PlanItem>()
+  #stream: ControllerStream | undefined
+  #retry: { cancel(): void } | undefined
+  #report: { cancel(): void } | undefined
+  #failures = 0
+  /** Why there is no connection. */
+  #cause: string | undefined
+  #isClosed = false
+
+  constructor(options: PlanClientOptions) {
+    this.#options = options
+  }
+
+  /** Connects, and from then on keeps a connection. */
+  start(): void {
+    void this.#connect()
+  }
+
+  close(): void {
+    this.#isClosed = true
+    this.#retry?.cancel()
+    this.#report?.cancel()
+    this.#stream?.cancel('the proxy is stopping')
+    this.#pool.close()
+  }
+
+  /** Why the proxy serves nothing yet: it runs no whole version of its plan. Undefined: it does, with or without a connection. */
+  get whyNotReady(): string | undefined {
+    if (this.#state.inForce !== undefined) return undefined
+    if (this.#cause !== undefined) return `the controller at ${this.#described} gives no plan: ${this.#cause}; retrying`
+    if (this.#state.hasVersion) return 'the plan of the controller is not in force yet'
+    const [first] = this.#unreadable
+    if (first !== undefined)
+      return `the plan of the controller has ${first.key}, which cannot be read: ${first.message}`
+    return `the plan of the controller at ${this.#described} has not arrived yet`
+  }
+
+  /** Whether the last attempt to connect succeeded, and why not. */
+  get disconnected(): string | undefined {
+    return this.#cause
+  }
+
+  /** All workers run that version of the plan. */
+  inForce(version: number): void {
+    this.#state.setInForce(version)
+    this.#reportSoon()
+    this.#options.whyNotReadyChanged?.()
+  }
+
+  bound(bindings: ReadonlyMap<string, Binding>): void {
+    this.#state.setBindings(bindings)
+    this.#reportSoon()
+  }
+
+  observed(version: number, fact: BackendFact): void {
+    if (this.#state.addFact(version, fact)) this.#reportSoon()
+  }
+
+  recompiled(problems: ReadonlyMap<string, readonly Finding[]>): void {
+    if (problems.size === 0) return
+    this.#state.setProblems(problems)
+    this.#reportSoon()
+  }
+
+  get #unreadable(): readonly Refusal[] {
+    return PLAN_TYPES.flatMap((type) => [...this.#received[type].unreadable])
+  }
+
+  /** The controller and the credential, without its value. */
+  get #described(): string {
+    const { url, tokenFile } = this.#options
+    return tokenFile === undefined ? `${url}, without a token,` : `${url}, with the token of ${tokenFile},`
+  }
+
+  async #connect(): Promise<void> {
+    try {
+      const access = await openController(this.#options)
+      if (this.#isClosed) return
+      const token = access.authorization?.slice('Bearer '.length)
+      const stream = new ControllerStream(this.#pool, access, {
+        message: (bytes) => this.#message(bytes),
+        over: (why) => this.#over(why, token),
+      })
+      this.#stream = stream
+      for (const type of PLAN_TYPES) this.#subscribe(type)
+      if (this.#state.hasVersion) this.#sendReport()
+    } catch (error) {
+      if (!(error instanceof ControllerUnreachable)) this.#options.reportBug(error)
+      this.#over(
+        error instanceof ControllerUnreachable ? error.message : 'a bug of the proxy; its log has it',
+        undefined,
+      )
+    }
+  }
+
+  #subscribe(typeUrl: PlanType): void {
+    const { identity } = this.#options
+    this.#send({ node: { id: identity }, typeUrl, initialVersions: this.#received[typeUrl].versions })
+  }
+
+  /** @param token a server might repeat it in an error */
+  #over(why: string | undefined, token: string | undefined): void {
+    this.#stream = undefined
+    if (this.#isClosed) return
+    const { random = Math.random, log, url, tokenFile } = this.#options
+    const longestMs = Math.min(FIRST_RETRY_MS * 2 ** Math.min(this.#failures, 20), LONGEST_RETRY_MS)
+    const retryMs = longestMs * (0.5 + random() / 2)
+    if (why !== undefined) {
+      this.#failures++
+      const cause = token === undefined ? why : why.replaceAll(token, '***')
+      const isNews = cause !== this.#cause
+      this.#cause = cause
+      if (isNews) log('warn', 'no connection to the controller', { controller: url, tokenFile, cause })
+      this.#options.whyNotReadyChanged?.()
+    }
+    this.#retry = clock.after(retryMs, () => void this.#connect())
+  }
+
+  #message(bytes: Uint8Array): void {
+    const decoded = decodeResponse(bytes)
+    if ('fault' in decoded) return this.#stream?.cancel(decoded.fault)
+    const { message: response } = decoded
+    const type = PLAN_TYPES.find((known) => known === response.typeUrl)
+    // Another server may answer the type of reports; there is nothing in it.
+    if (type === undefined) return
+    this.#connected()
+    this.#take(type, response)
+  }
+
+  #connected(): void {
+    if (this.#cause !== undefined)
+      this.#options.log('info', 'connected to the controller', { controller: this.#options.url })
+    this.#cause = undefined
+    this.#failures = 0
+  }
+
+  #take(type: PlanType, response: DiscoveryResponse): void {
+    const plan = this.#received[type]
+    try {
+      const { change, refusals } = plan.take(response)
+      if (refusals.length > 0) this.#reportSoon()
+      const applied = change === undefined ? [] : this.#apply(change)
+      this.#answer(response, [...refusals, ...applied])
+    } catch (error) {
+      if (!(error instanceof BrokenSnapshot)) throw error
+      plan.startAnew()
+      this.#answer(response, [{ key: '', message: error.message }])
+      this.#stream?.cancel(`what it sent is not whole: ${error.message}`)
+    }
+  }
+
+  /** Hands a change to the data plane, the first time when both types are whole. @returns what it refuses */
+  #apply({ set, removed }: PlanChange): readonly Refusal[] {
+    const { [ITEM_TYPE]: items, [ENDPOINTS_TYPE]: endpoints } = this.#received
+    if (this.#state.hasVersion) return set.length + removed.length === 0 ? [] : this.#deliver({ set, removed })
+    for (const key of removed) this.#early.delete(key)
+    for (const item of set) this.#early.set(item.key, item)
+    if (items.whole === undefined || endpoints.whole === undefined) return []
+    const first = [...this.#early.values()]
+    this.#early.clear()
+    return this.#deliver({ set: first, removed: [] })
+  }
+
+  #deliver(change: PlanChange): readonly Refusal[] {
+    const version = this.#state.next(this.#received[ITEM_TYPE].whole!.hash)
+    try {
+      const problems = this.#options.target.take({ version, ...change })
+      this.#state.setProblems(problems)
+      this.#reportSoon()
+      return refusalsOf(problems)
+    } catch (error) {
+      // The text of the error may hold secrets. The log hides them.
+      this.#options.reportBug(error)
+      return [{ key: '', message: 'a bug of the proxy stopped this change; its log has it' }]
+    }
+  }
+
+  #answer({ typeUrl, nonce }: DiscoveryResponse, refusals: readonly Refusal[]): void {
+    const errorDetail = refusals.length === 0 ? undefined : { code: INVALID_ARGUMENT, message: writeRefusals(refusals) }
+    this.#send({ typeUrl, responseNonce: nonce, errorDetail })
+  }
+
+  #reportSoon(): void {
+    this.#report ??= clock.after(REPORT_MS, () => {
+      this.#report = undefined
+      this.#sendReport()
+    })
+  }
+
+  #sendReport(): void {
+    const metadata = writeReport(this.#state.report(this.#unreadable))
+    this.#send({ node: { id: this.#options.identity, metadata }, typeUrl: REPORT_TYPE })
+  }
+
+  #send(request: DiscoveryRequest): void {
+    this.#stream?.send(encodeRequest(request))
+  }
+}

@@ -1,0 +1,120 @@
+import type { PlanChange } from '#plan/delta.ts'
+import type { PlanItem } from '#plan/item.ts'
+import type { DiscoveryResponse } from './discovery-messages.ts'
+import { HeldVersions, type PlanType, readResource, type Snapshot } from './plan-resource.ts'
+import type { Refusal } from './proxy-report.ts'
+
+/** What became of a response. */
+export interface Received {
+  /** The change since the last version that was applied; undefined: the rest follows, or something cannot be read. */
+  readonly change: PlanChange | undefined
+  /** Resources that cannot be read. */
+  readonly refusals: readonly Refusal[]
+}
+
+/** The snapshot does not fit to what was received: something was lost. */
+export class BrokenSnapshot extends Error {}
+
+/** The resources of one type that a proxy has: collects responses until they are whole. */
+export class ReceivedPlan {
+  readonly #type: PlanType
+  #held = new HeldVersions()
+  /** Changes since the last version that was applied; undefined: removed. */
+  readonly #changed = new Map<string, PlanItem | undefined>()
+  /** Names of the items that may be in force, while everything is received anew. */
+  #before: ReadonlySet<string> | undefined
+  #whole: Snapshot | undefined
+  /** By name of the resource. */
+  readonly #unreadable = new Map<string, Refusal>()
+
+  constructor(type: PlanType) {
+    this.#type = type
+  }
+
+  /** Of the resources that it has. */
+  get versions(): ReadonlyMap<string, string> {
+    return this.#held.versions
+  }
+
+  /** The last version that was applied; undefined: there was none. */
+  get whole(): Snapshot | undefined {
+    return this.#whole
+  }
+
+  /**
+   * Resources that cannot be read, as from a newer controller. No version with them is applied: without one of its routes or policies, a plan
+   * would permit more.
+   */
+  get unreadable(): Iterable<Refusal> {
+    return this.#unreadable.values()
+  }
+
+  /** Forgets the versions, so that the server sends everything. What is in force stays until then. */
+  startAnew(): void {
+    this.#before = new Set([...(this.#before ?? []), ...this.#held.versions.keys()])
+    this.#held = new HeldVersions()
+    this.#changed.clear()
+    this.#unreadable.clear()
+  }
+
+  /** @throws BrokenSnapshot */
+  take({ resources = [], removed = [] }: DiscoveryResponse): Received {
+    const refusals: Refusal[] = []
+    let snapshot: Snapshot | undefined
+    for (const name of removed) this.#remove(name)
+    for (const resource of resources) {
+      const { name = '', version = '' } = resource
+      const read = readResource(this.#type, resource)
+      if ('snapshot' in read) snapshot = read.snapshot
+      else if ('fault' in read) refusals.push(this.#refuse(name, version, read.fault))
+      else this.#keep(read.item, version)
+    }
+    if (snapshot === undefined) return { change: undefined, refusals }
+    this.#check(snapshot)
+    if (this.#unreadable.size > 0) return { change: undefined, refusals: [...this.#unreadable.values()] }
+    this.#whole = snapshot
+    return { change: this.#complete(), refusals }
+  }
+
+  #remove(name: string): void {
+    if (!this.#held.versions.has(name)) return
+    this.#held.delete(name)
+    this.#unreadable.delete(name)
+    this.#changed.set(name, undefined)
+  }
+
+  #keep(item: PlanItem, version: string): void {
+    const { key } = item
+    if (version !== '' && this.#held.versions.get(key) === version) return
+    this.#held.set(key, version)
+    this.#unreadable.delete(key)
+    this.#changed.set(key, item)
+  }
+
+  /** What cannot be read also has a version: the server does not send it again until it changes. */
+  #refuse(name: string, version: string, message: string): Refusal {
+    const refusal = { key: name, message }
+    this.#held.set(name, version)
+    this.#unreadable.set(name, refusal)
+    return refusal
+  }
+
+  #check({ count, hash }: Snapshot): void {
+    const held = this.#held.snapshot
+    if (held.count === count && held.hash === hash) return
+    const versions = held.count === count ? ', with other versions' : ''
+    throw new BrokenSnapshot(`the snapshot has ${count} resources, but ${held.count} were received${versions}`)
+  }
+
+  #complete(): PlanChange {
+    const removed = new Set([...(this.#before ?? [])].filter((name) => !this.#held.versions.has(name)))
+    const set: PlanItem[] = []
+    for (const [name, item] of this.#changed) {
+      if (item !== undefined) set.push(item)
+      else removed.add(name)
+    }
+    this.#changed.clear()
+    this.#before = undefined
+    return { set, removed: [...removed] }
+  }
+}

@@ -1,0 +1,95 @@
+import { objectKey } from '#api/object.ts'
+import type { ObjectChange } from '#api/object-change.ts'
+import { clock } from '#base/clock.ts'
+import type { Finding } from '#base/finding.ts'
+import type { NodeFault } from '#base/incremental/stage.ts'
+import type { GatewayAddresses } from '#control/gateways/check-addresses.ts'
+import { type ControlLoop, startControlLoop } from '#control/loop.ts'
+import { stampTogether } from '#control/status/stamp-status.ts'
+import type { StatusChange } from '#control/translation.ts'
+import { Translator } from '#control/translator.ts'
+import { TLS_MATERIAL } from '#net/tls-material.ts'
+import type { PlanReports, PlanTarget } from '#plan/plan-link.ts'
+import type { ObjectSource, Statuses } from '#store/store.ts'
+import type { InstanceOptions } from './options.ts'
+
+export interface ControlPlaneOptions extends Pick<InstanceOptions, 'allowsExternalNames'> {
+  /** The addresses of listeners. */
+  readonly addresses: GatewayAddresses
+  readonly store: ObjectSource & Statuses
+  /** Gets the plan. */
+  readonly plans: PlanTarget
+  /** Called with each change of the objects before it is translated: from then on no output shows their secrets. */
+  readonly takes: (change: ObjectChange) => void
+  /** Called after each change has been translated. */
+  readonly taken: (change: ObjectChange) => void
+  /** Called when findings have changed. */
+  readonly translated: (findings: readonly Finding[]) => void
+  /** An object makes the translation throw, which other objects do not notice. */
+  readonly onFault: (fault: NodeFault) => void
+}
+
+/** A control plane: takes objects from their sources, sends the plan down, and writes statuses. */
+export class ControlPlane {
+  readonly #options: ControlPlaneOptions
+  readonly #translator: Translator
+  readonly #loop: ControlLoop
+
+  constructor(options: ControlPlaneOptions) {
+    const { plans, onFault, addresses, allowsExternalNames = false } = options
+    this.#options = options
+    this.#translator = new Translator({
+      tlsMaterial: TLS_MATERIAL,
+      addresses,
+      allowsExternalNames,
+      onFault,
+    })
+    this.#loop = startControlLoop({
+      translator: this.#translator,
+      plans,
+      publishStatuses: (changed, findings) => this.#statuses(changed, findings),
+    })
+  }
+
+  /** Translates all objects, and from now on every change of them. */
+  start(): void {
+    this.#options.store.subscribe(() => this.#takeObjects())
+    this.#takeObjects()
+  }
+
+  /** The way up from the data plane. */
+  get reports(): PlanReports {
+    return this.#loop
+  }
+
+  /** All problems of the objects. */
+  get findings(): readonly Finding[] {
+    return this.#translator.findings
+  }
+
+  /** Stops translating, and closes the sources of objects. */
+  close(): void {
+    this.#loop.close()
+    this.#options.store.close()
+  }
+
+  #takeObjects(): void {
+    const { store, takes, taken } = this.#options
+    const change = store.takeChange()
+    takes(change)
+    this.#loop.apply(change)
+    this.#loop.refused(store.refusedEdits())
+    taken(change)
+  }
+
+  #statuses({ written, withdrawn }: StatusChange, findings: readonly Finding[] | undefined): void {
+    const { store, translated } = this.#options
+    const stamp = stampTogether(new Date(clock.now()).toISOString())
+    const stamped = written.map(({ kind, namespace, name, status }) => {
+      const key = objectKey(kind, namespace, name)
+      return [key, stamp(status, store.statusOf(key))] as const
+    })
+    store.writeStatuses({ written: stamped, withdrawn })
+    if (findings !== undefined) translated(findings)
+  }
+}

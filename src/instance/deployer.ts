@@ -1,0 +1,144 @@
+import type { GatewayObject } from '#api/gateway.ts'
+import { type ApiObject, keyOf } from '#api/object.ts'
+import { clock } from '#base/clock.ts'
+import type { Finding } from '#base/finding.ts'
+import { ApiUnreadable } from '#cluster/api-unreadable.ts'
+import { Fleet, type FleetApi, type Owner } from '#cluster/deploy/fleet.ts'
+import { ensureSessionKey } from '#cluster/deploy/stored-secrets.ts'
+import { inventoryOf } from '#control/context/inventory.ts'
+import { isOwnClass } from '#control/gateways/resolve-gateways.ts'
+import { resolveParameters } from '#control/gateways/resolve-parameters.ts'
+import { labelValue } from '#deploy/names.ts'
+import { type RenderInput, render } from '#deploy/render.ts'
+import type { DeploySettings } from '#deploy/settings.ts'
+
+/** What others did to deployed objects is undone after this time at the latest. */
+const RESYNC_MS = 60_000
+const FIRST_RETRY_MS = 1000
+const LONGEST_RETRY_MS = 60_000
+
+export interface DeployerOptions {
+  readonly api: FleetApi
+  readonly settings: DeploySettings
+  readonly objects: () => readonly ApiObject[]
+  /** Ports of the listeners of a Gateway that are served. */
+  readonly portsOf: (gateway: GatewayObject) => readonly number[]
+  /** Gets all problems of the deployment of a Gateway, by its key; none: it is as it should be. */
+  readonly found: (gateway: string, findings: readonly Finding[]) => void
+  /** The cluster cannot be asked. */
+  readonly failed: (message: string) => void
+  readonly reportBug: (error: unknown) => void
+}
+
+/** The cluster deletes what a Gateway owns, which it knows by its UID. */
+type OwnedGateway = GatewayObject & { readonly metadata: { readonly uid: string } }
+
+function isOwned(gateway: GatewayObject): gateway is OwnedGateway {
+  return gateway.metadata.uid !== undefined
+}
+
+/** Keeps the objects that run the proxies of all Gateways as they should be. Nothing that runs is touched while its parameters are not usable. */
+export class Deployer {
+  readonly #options: DeployerOptions
+  readonly #fleet: Fleet
+  #known: ReadonlyMap<string, Owner> = new Map()
+  #timer: { cancel(): void } | undefined
+  #isRunning = false
+  #isWanted = false
+  #isClosed = false
+  #retryMs = FIRST_RETRY_MS
+
+  constructor(options: DeployerOptions) {
+    this.#options = options
+    this.#fleet = new Fleet(options.api)
+  }
+
+  /** Deploys what has changed; while that is under way, once more afterwards. */
+  update(): void {
+    this.#isWanted = true
+    if (!this.#isRunning && !this.#isClosed) void this.#run()
+  }
+
+  close(): void {
+    this.#isClosed = true
+    this.#timer?.cancel()
+  }
+
+  async #run(): Promise<void> {
+    this.#isRunning = true
+    this.#timer?.cancel()
+    let nextMs = RESYNC_MS
+    while (this.#isWanted && !this.#isClosed) {
+      this.#isWanted = false
+      nextMs = await this.#deployAll()
+    }
+    this.#isRunning = false
+    if (!this.#isClosed) this.#timer = clock.after(nextMs, () => this.update())
+  }
+
+  /** @returns when to look again, in milliseconds */
+  async #deployAll(): Promise<number> {
+    try {
+      const inventory = inventoryOf(this.#options.objects())
+      const own = inventory
+        .all('Gateway')
+        .filter(({ spec }) => isOwnClass(inventory, spec.gatewayClassName))
+        .filter(isOwned)
+      this.#forgetOthers(own)
+      for (const gateway of own) {
+        // The translation has reported why parameters cannot be used.
+        const { objects: parameters, fault } = resolveParameters(inventory, gateway, () => {})
+        if (fault === undefined) await this.#deploy(gateway, parameters)
+      }
+      this.#retryMs = FIRST_RETRY_MS
+      return RESYNC_MS
+    } catch (error) {
+      if (this.#isClosed) return RESYNC_MS
+      if (error instanceof ApiUnreadable) this.#options.failed(error.message)
+      else this.#options.reportBug(error)
+      const retryMs = this.#retryMs
+      this.#retryMs = Math.min(2 * retryMs, LONGEST_RETRY_MS)
+      return retryMs
+    }
+  }
+
+  async #deploy(gateway: OwnedGateway, parameters: RenderInput['parameters']): Promise<void> {
+    const owner = ownerOf(gateway)
+    const { api, settings, portsOf } = this.#options
+    const found = (...findings: readonly Finding[]) => this.#options.found(keyOf(gateway), findings)
+    const input = { gateway, ports: portsOf(gateway), parameters, settings }
+    const draft = render(input)
+    if (draft.objects === undefined) return found(...draft.findings)
+    const secret = draft.sessionKeySecret
+    const sessionKey = secret && (await ensureSessionKey(api, secret))
+    if (secret !== undefined && sessionKey === undefined) {
+      const message = `Secret ${owner.namespace}/${secret.metadata.name} has no key of 64 hexadecimal digits in its entry "key"; correct it, or delete it so that it is created anew`
+      return found(...draft.findings, problemOf(gateway, message))
+    }
+    const rendered = sessionKey === undefined ? draft : render({ ...input, sessionKey })
+    const refusal = await this.#fleet.deploy(owner, rendered.objects ?? [])
+    if (refusal === undefined) return found(...rendered.findings)
+    found(...rendered.findings, problemOf(gateway, `${refusal.object}: ${refusal.message}`))
+  }
+
+  #forgetOthers(own: readonly OwnedGateway[]): void {
+    const known = new Map(own.map((gateway) => [keyOf(gateway), ownerOf(gateway)]))
+    for (const [key, owner] of this.#known) if (known.get(key)?.uid !== owner.uid) this.#fleet.forget(owner)
+    this.#known = known
+  }
+}
+
+function problemOf({ origin, metadata }: GatewayObject, message: string): Finding {
+  const { namespace, name } = metadata
+  return {
+    origin,
+    path: 'spec',
+    code: 'parameters-invalid',
+    severity: 'error',
+    message: `Gateway ${namespace}/${name}: ${message}`,
+  }
+}
+
+function ownerOf({ metadata: { namespace, name, uid } }: OwnedGateway): Owner {
+  return { namespace, name, uid, selector: `gateway.networking.k8s.io/gateway-name=${labelValue(name)}` }
+}

@@ -1,0 +1,113 @@
+import { execFileSync } from 'node:child_process'
+import { mkdirSync, readFileSync, readlinkSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { gunzipSync } from 'node:zlib'
+import { expect, test } from 'vitest'
+import { packages, program } from '../build/image/gatewright-image.ts'
+import { ociArchive } from '../build/image/oci-archive.ts'
+import { packageFolders } from '../build/image/packages.ts'
+import { type TarEntry, tar } from '../build/image/tar.ts'
+import { temporaryFolder } from './support/temporary-folder.ts'
+
+const LONG = `${'folder/'.repeat(16)}file`
+
+/** Unpacks an archive with the program of the machine. */
+function unpack(archive: Uint8Array): string {
+  const folder = temporaryFolder()
+  execFileSync('tar', ['-xf', '-', '-C', folder], { input: archive })
+  return folder
+}
+
+test('tar unpacks what was packed: files, folders, links, long paths', () => {
+  const folder = unpack(
+    tar([
+      { path: 'b', target: 'a' },
+      { path: 'a', bytes: Buffer.from('A'.repeat(1000)) },
+      { path: 'folder' },
+      { path: LONG, bytes: Buffer.from('deep') },
+    ]),
+  )
+  expect(readFileSync(join(folder, 'a'), 'utf8')).toBe('A'.repeat(1000))
+  expect(readlinkSync(join(folder, 'b'))).toBe('a')
+  expect(readFileSync(join(folder, LONG), 'utf8')).toBe('deep')
+})
+
+test.each<[what: string, entry: TarEntry, message: string]>([
+  ['name', { path: 'a'.repeat(101), bytes: Buffer.from('') }, 'this path is too long'],
+  ['path', { path: 'folder/'.repeat(50), bytes: Buffer.from('') }, 'this path is too long'],
+  ['target', { path: 'a', target: 'a'.repeat(101) }, 'the target of this link is too long'],
+])('tar refuses a %s that has no room in a header', (_, entry, message) => {
+  expect(() => tar([entry])).toThrow(message)
+})
+
+test('an image has a manifest, a configuration and layers that name each other by digest, and is the same each time', () => {
+  const input = {
+    reference: 'example.test/a:1',
+    layers: [{ name: 'one', entries: [{ path: 'greeting', bytes: Buffer.from('hello') }] }],
+    config: { User: '10101:10101', Entrypoint: ['/a'] },
+  }
+  const { archive, digest } = ociArchive(input)
+  expect(ociArchive(input).digest).toBe(digest)
+  const folder = unpack(archive)
+  const read = (path: string) => JSON.parse(readFileSync(join(folder, path), 'utf8'))
+  const blob = (name: string) => `blobs/sha256/${name.replace('sha256:', '')}`
+  expect(read('oci-layout')).toEqual({ imageLayoutVersion: '1.0.0' })
+  const [described] = read('index.json').manifests
+  expect(described).toMatchObject({ digest, annotations: { 'org.opencontainers.image.ref.name': 'example.test/a:1' } })
+  const manifest = read(blob(digest))
+  expect(read(blob(manifest.config.digest))).toMatchObject({
+    os: 'linux',
+    config: { User: '10101:10101', Entrypoint: ['/a'] },
+    history: [{ created_by: 'one' }],
+  })
+  const layer = readFileSync(join(folder, blob(manifest.layers[0].digest)))
+  expect(layer).toHaveLength(manifest.layers[0].size)
+  expect(readFileSync(join(unpack(gunzipSync(layer)), 'greeting'), 'utf8')).toBe('hello')
+})
+
+test('packages come with their dependencies, the nested ones before those of the root', () => {
+  const root = temporaryFolder()
+  for (const [folder, dependencies] of Object.entries({
+    'node_modules/a': { b: '2', '@scope/c': '1' },
+    'node_modules/a/node_modules/b': { a: '1' },
+    'node_modules/b': {},
+    'node_modules/@scope/c': { b: '1' },
+    'node_modules/other': {},
+  })) {
+    mkdirSync(join(root, folder), { recursive: true })
+    writeFileSync(join(root, folder, 'package.json'), JSON.stringify({ dependencies }))
+  }
+  expect(packageFolders(root, ['a'])).toEqual([
+    'node_modules/@scope/c',
+    'node_modules/a',
+    'node_modules/a/node_modules/b',
+    'node_modules/b',
+  ])
+  expect(() => packageFolders(root, ['missing'])).toThrow('the package missing is not installed')
+})
+
+test('the image has what the bundle imports late, and what it reads', async () => {
+  const files = [...packages(), ...program()]
+  const paths = new Set(files.map(({ path }) => path))
+  for (const path of [
+    'app/dist/main.js',
+    'app/dist/proxy-worker.js',
+    'app/package.json',
+    'app/src/cli/init/http.yaml',
+    'app/src/policies/traffic/cors/example.yaml',
+    'app/src/protocols/llm/policy-example.yaml',
+    'app/examples/guards/policy.yaml',
+  ]) {
+    expect(paths).toContain(path)
+  }
+  const folder = temporaryFolder()
+  for (const { path, bytes } of files) {
+    mkdirSync(dirname(join(folder, path)), { recursive: true })
+    writeFileSync(join(folder, path), bytes!)
+  }
+  const code = ['@aws-sdk/credential-provider-node', 'google-auth-library', 'libphonenumber-js/max']
+  const imports = [...code, 'gpt-tokenizer/encoding/o200k_base', 'gpt-tokenizer/encoding/cl100k_base']
+  writeFileSync(join(folder, 'app', 'imports.mjs'), imports.map((name) => `await import('${name}')`).join('\n'))
+  // Not in this thread: the vocabularies take 75 MB each.
+  execFileSync(process.execPath, ['imports.mjs'], { cwd: join(folder, 'app'), stdio: 'pipe' })
+})

@@ -1,0 +1,119 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { createServer } from 'node:http'
+import { join } from 'node:path'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import type { ApiObject } from '#api/object.ts'
+import { Translator } from '#control/translator.ts'
+import { PlanServer } from '#deliver/plan-server.ts'
+import { admitObject } from '#test/support/admit-object.ts'
+import { eventually } from '#test/support/eventually.ts'
+import { freePort } from '#test/support/free-port.ts'
+
+// `gatewright proxy` in a process of its own, with a controller whose objects this test changes.
+
+const stops = new AsyncDisposableStack()
+afterAll(() => stops.disposeAsync())
+
+const named = (kind: string, name: string, spec: object): ApiObject =>
+  admitObject({ kind, metadata: { name, namespace: 'default' }, spec })
+
+const translator = new Translator()
+const controller = new PlanServer({
+  host: '127.0.0.1',
+  port: 0,
+  authorise: async (metadata) => {
+    if (metadata.get('authorization') !== undefined) return { status: 'unauthenticated', message: 'no token expected' }
+    return { gateway: 'Gateway/default/main', identity: 'pod' }
+  },
+  reportBug: (error) => {
+    throw error
+  },
+})
+let version = 0
+function put(...set: readonly ApiObject[]): void {
+  controller.take({ version: ++version, ...translator.apply({ set, removed: [] }) })
+}
+
+let url: string
+let readiness: string
+let log = ''
+let proxy: ReturnType<typeof spawn>
+
+beforeAll(async () => {
+  const upstream = createServer((request, response) => response.end(`upstream ${request.url}`)).listen(0, '127.0.0.1')
+  await once(upstream, 'listening')
+  stops.defer(() => void upstream.close())
+  const { port: upstreamPort } = upstream.address() as { port: number }
+  const [port, ready] = [await freePort(), await freePort()]
+  url = `http://127.0.0.1:${port}`
+  readiness = `http://127.0.0.1:${ready}/healthz/ready`
+  put(
+    named('Gateway', 'main', {
+      gatewayClassName: 'gatewright',
+      listeners: [{ name: 'http', port, protocol: 'HTTP' }],
+    }),
+    named('ProxyBackend', 'b', { static: { host: '127.0.0.1', port: upstreamPort } }),
+    route('/a'),
+  )
+  const controllerPort = await controller.listen()
+  stops.defer(() => controller.close())
+  const words = ['proxy', '--controller', `http://127.0.0.1:${controllerPort}`, '--workers', '1']
+  const free = '127.0.0.1:0'
+  proxy = spawn(join(import.meta.dirname, '..', '..', 'bin', 'gatewright'), words, {
+    env: {
+      ...process.env,
+      ...{ GATEWRIGHT_ADMIN_ADDR: free, GATEWRIGHT_STATS_ADDR: free },
+      GATEWRIGHT_READINESS_ADDR: `127.0.0.1:${ready}`,
+    },
+  })
+  const ended = once(proxy, 'exit')
+  proxy.stderr!.on('data', (piece) => {
+    log += piece
+  })
+  stops.defer(async () => {
+    proxy.kill()
+    await ended
+  })
+})
+
+function route(path: string): ApiObject {
+  return named('HTTPRoute', 'r', {
+    parentRefs: [{ name: 'main' }],
+    rules: [
+      {
+        matches: [{ path: { type: 'PathPrefix', value: path } }],
+        backendRefs: [{ group: 'gatewright.dev', kind: 'ProxyBackend', name: 'b' }],
+      },
+    ],
+  })
+}
+
+async function ask(path: string): Promise<string> {
+  const response = await fetch(`${url}${path}`)
+  return `${response.status} ${await response.text()}`
+}
+
+test('the proxy is ready when it runs the plan of its controller, and takes its edits', async () => {
+  const saysReady = () => fetch(readiness).then(async (answer) => `${answer.status} ${await answer.text()}`)
+  expect(await eventually('not ready', saysReady)).toMatch(/^503 not ready: the plan of the controller at http/)
+  controller.open()
+  await eventually('ready', async () => ((await saysReady()).startsWith('200') ? true : undefined))
+  expect(await ask('/a')).toBe('200 upstream /a')
+  expect((await ask('/b')).slice(0, 3)).toBe('404')
+  put(route('/b'))
+  await eventually('the edit', async () => ((await ask('/b')).startsWith('200') ? true : undefined))
+  expect((await ask('/a')).slice(0, 3)).toBe('404')
+  const [served] = [...controller.proxies]
+  const reported = await eventually('the report', () =>
+    served?.report?.inForce === served?.version ? served : undefined,
+  )
+  expect(reported).toMatchObject({ gateway: 'Gateway/default/main', isCurrent: true, refusals: [] })
+})
+
+test('without its controller, it serves on', async () => {
+  await controller.close()
+  await eventually('the loss', () => (log.includes('controller') && log.includes('warn') ? true : undefined))
+  expect(await ask('/b')).toBe('200 upstream /b')
+  expect((await fetch(readiness)).status).toBe(200)
+})
