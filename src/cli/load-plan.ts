@@ -3,6 +3,7 @@ import { type TranslateOptions, Translator } from '#control/translator.ts'
 import type { SharedState } from '#engine/merge/compile-context.ts'
 import { PlanCheck } from '#engine/plan/check-plan.ts'
 import { NO_COUNTER } from '#exchange/token-counter.ts'
+import { planState, SLOTS } from '#instance/plan-state.ts'
 import { ForwardRules, parseNetwork } from '#net/connect/forward-rules.ts'
 import type { OperatorSocket, SocketAddress } from '#net/connect/own-machine.ts'
 import { ownMachine } from '#net/connect/own-sockets.ts'
@@ -12,13 +13,10 @@ import { RemoteKeySets } from '#policies/shared/authentication/remote-key-set.ts
 import { CloudCredentials } from '#policies/shared/clouds/cloud-credential.ts'
 import { createSlotMemory, SlotDirectory } from '#state/slots.ts'
 import type { CheckedObjects } from '#store/store.ts'
-import { createCloudServices } from '#workers/cloud-services.ts'
 import { importKey } from '#workers/import-key.ts'
 import { DIRECT_CHECKER } from '#workers/passwords/direct-checker.ts'
 import { createSealer, readSessionKeys, type SessionKeys } from '#workers/sealer.ts'
 import { operatorSockets } from './operator-addresses.ts'
-
-const SLOTS = 65_536
 
 /** The plan of the objects of a store, with all findings. */
 export interface LoadedPlan {
@@ -50,22 +48,12 @@ export function loadPlan(
 ): LoadedPlan {
   const memory = createSlotMemory(SLOTS, false)
   const directory = new SlotDirectory(memory)
-  const slotOf = (key: string) => directory.assign(key)
-  const valuesOf = (key: string) => directory.valuesOf(key)
   const keySets: RemoteKeySets = new RemoteKeySets(importKey, fetchKeySet && ((id) => fetchKeySet(id, keySets)))
-  const passwords = DIRECT_CHECKER
-  const sealer = createSealer(sessionKeys ?? readSessionKeys({}))
   const state: SharedState = {
-    memory,
-    slotOf,
-    valuesOf,
-    tlsMaterial: TLS_MATERIAL,
-    importKey,
-    passwords,
+    ...planState(memory, directory, { keySets, credentials: new CloudCredentials() }),
+    passwords: DIRECT_CHECKER,
     tokenCounter: NO_COUNTER,
-    sealer,
-    clouds: createCloudServices(new CloudCredentials()),
-    keySets,
+    sealer: createSealer(sessionKeys ?? readSessionKeys({})),
     forwardRules: forwardRules(forwarding),
   }
   const translator = new Translator({

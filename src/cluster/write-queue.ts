@@ -1,3 +1,4 @@
+import { BackOff } from '#base/back-off.ts'
 import { clock } from '#base/clock.ts'
 import { ApiUnreadable, isConflict } from './api-unreadable.ts'
 
@@ -17,8 +18,8 @@ export interface WriteQueueOptions<T> {
 }
 
 interface Failure {
-  readonly attempts: number
-  readonly message: string
+  readonly backOff: BackOff
+  message: string | undefined
 }
 
 /**
@@ -32,7 +33,7 @@ export class WriteQueue<T> implements Disposable {
   /** Keys that wait for another attempt. */
   readonly #delayed = new Map<string, { cancel(): void }>()
   readonly #failures = new Map<string, Failure>()
-  #outage: { readonly attempts: number; readonly wait: { cancel(): void } | undefined } | undefined
+  #outage: { readonly backOff: BackOff; wait: { cancel(): void } | undefined } | undefined
   #closed = false
 
   constructor(options: WriteQueueOptions<T>) {
@@ -97,11 +98,11 @@ export class WriteQueue<T> implements Disposable {
     const message = error instanceof Error ? error.message : String(error)
     if (isOutage(error)) return this.#pause(message, error.retryAfterMs)
     this.#endOutage()
-    const before = this.#failures.get(key)
-    const attempts = (before?.attempts ?? 0) + 1
-    this.#failures.set(key, { attempts, message })
-    const delay = this.#delay(attempts)
-    if (before?.message !== message) this.#options.failed(`${message}; next attempt in ${seconds(delay)}`)
+    const failure = this.#failures.get(key) ?? { backOff: this.#backOff(), message: undefined }
+    this.#failures.set(key, failure)
+    const delay = failure.backOff.next()
+    if (failure.message !== message) this.#options.failed(`${message}; next attempt in ${seconds(delay)}`)
+    failure.message = message
     this.#delayed.set(
       key,
       clock.after(delay, () => {
@@ -114,14 +115,14 @@ export class WriteQueue<T> implements Disposable {
   #pause(message: string, retryAfterMs: number): void {
     // Another write has noticed it.
     if (this.#outage?.wait !== undefined) return
-    const attempts = (this.#outage?.attempts ?? 0) + 1
-    const delay = Math.max(this.#delay(attempts), retryAfterMs)
+    const outage = this.#outage ?? { backOff: this.#backOff(), wait: undefined }
+    this.#outage = outage
+    const delay = outage.backOff.next(retryAfterMs)
     this.#options.failed(`${message}; all writes wait, next attempt in ${seconds(delay)}`)
-    const wait = clock.after(delay, () => {
-      this.#outage = { attempts, wait: undefined }
+    outage.wait = clock.after(delay, () => {
+      outage.wait = undefined
       this.#start()
     })
-    this.#outage = { attempts, wait }
   }
 
   #endOutage(): void {
@@ -129,9 +130,8 @@ export class WriteQueue<T> implements Disposable {
     this.#outage = undefined
   }
 
-  #delay(attempts: number): number {
-    const { random = Math.random } = this.#options
-    return Math.min(LONGEST_DELAY_MS, FIRST_DELAY_MS * 2 ** (attempts - 1)) * (0.5 + random() / 2)
+  #backOff(): BackOff {
+    return new BackOff(FIRST_DELAY_MS, LONGEST_DELAY_MS, this.#options.random)
   }
 }
 

@@ -1,3 +1,4 @@
+import { BackOff } from '#base/back-off.ts'
 import { clock } from '#base/clock.ts'
 import type { Finding } from '#base/finding.ts'
 import type { Level } from '#base/log-levels.ts'
@@ -16,7 +17,7 @@ import { type Refusal, refusalsOf, writeRefusals, writeReport } from './proxy-re
 import { ProxyState } from './proxy-state.ts'
 import { BrokenSnapshot, ReceivedPlan } from './received-plan.ts'
 
-/** Wait before a new attempt to connect: it doubles with each one that fails. Half of it is random. */
+/** Waits before new attempts to connect. */
 const FIRST_RETRY_MS = 100
 const LONGEST_RETRY_MS = 15_000
 
@@ -46,6 +47,7 @@ export class PlanClient implements PlanReports {
   readonly #options: PlanClientOptions
   readonly #pool = createClientPool()
   readonly #state = new ProxyState()
+  readonly #backOff: BackOff
   readonly #received: Readonly<Record<PlanType, ReceivedPlan>> = {
     [ITEM_TYPE]: new ReceivedPlan(ITEM_TYPE),
     [ENDPOINTS_TYPE]: new ReceivedPlan(ENDPOINTS_TYPE),
@@ -55,13 +57,13 @@ export class PlanClient implements PlanReports {
   #stream: ControllerStream | undefined
   #retry: { cancel(): void } | undefined
   #report: { cancel(): void } | undefined
-  #failures = 0
   /** Why there is no connection. */
   #cause: string | undefined
   #isClosed = false
 
   constructor(options: PlanClientOptions) {
     this.#options = options
+    this.#backOff = new BackOff(FIRST_RETRY_MS, LONGEST_RETRY_MS, options.random)
   }
 
   /** Connects, and from then on keeps a connection. */
@@ -155,18 +157,15 @@ export class PlanClient implements PlanReports {
   #over(why: string | undefined, token: string | undefined): void {
     this.#stream = undefined
     if (this.#isClosed) return
-    const { random = Math.random, log, url, tokenFile } = this.#options
-    const longestMs = Math.min(FIRST_RETRY_MS * 2 ** Math.min(this.#failures, 20), LONGEST_RETRY_MS)
-    const retryMs = longestMs * (0.5 + random() / 2)
+    const { log, url, tokenFile } = this.#options
     if (why !== undefined) {
-      this.#failures++
       const cause = token === undefined ? why : why.replaceAll(token, '***')
       const isNews = cause !== this.#cause
       this.#cause = cause
       if (isNews) log('warn', 'no connection to the controller', { controller: url, tokenFile, cause })
       this.#options.whyNotReadyChanged?.()
     }
-    this.#retry = clock.after(retryMs, () => void this.#connect())
+    this.#retry = clock.after(this.#backOff.next(), () => void this.#connect())
   }
 
   #message(bytes: Uint8Array): void {
@@ -184,7 +183,7 @@ export class PlanClient implements PlanReports {
     if (this.#cause !== undefined)
       this.#options.log('info', 'connected to the controller', { controller: this.#options.url })
     this.#cause = undefined
-    this.#failures = 0
+    this.#backOff.reset()
   }
 
   #take(type: PlanType, response: DiscoveryResponse): void {

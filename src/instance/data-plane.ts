@@ -29,13 +29,13 @@ import { MainCalls } from './main-calls.ts'
 import { MeasuredTraffic } from './measured-traffic.ts'
 import type { DataPlaneOptions } from './options.ts'
 import { PlanPublisher } from './plan-publisher.ts'
+import { SLOTS } from './plan-state.ts'
 import { PriceCatalogue } from './price-catalogue.ts'
 import { RecordFolder } from './record-folder.ts'
 import { ReloadMetrics } from './reload-metrics.ts'
 import { type ShutdownTimes, shutdownTimes } from './shutdown-times.ts'
 import { VERSION } from './version.ts'
 
-const SLOTS = 65_536
 /** Interval of retries for a listener whose port is in use. */
 const RETRY_SOCKETS_MS = 2000
 

@@ -70,6 +70,7 @@ function deploying(...objects: ApiObject[]) {
     found: (key, findings) => found.set(key, findings),
     failed: (message) => failed.push(message),
     reportBug: (error) => bugs.push(error),
+    random: () => 1,
   })
   return { deployer, stored, state, found, failed, bugs, objects }
 }

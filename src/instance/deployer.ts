@@ -1,5 +1,6 @@
 import type { GatewayObject } from '#api/gateway.ts'
 import { type ApiObject, keyOf } from '#api/object.ts'
+import { BackOff } from '#base/back-off.ts'
 import { clock } from '#base/clock.ts'
 import type { Finding } from '#base/finding.ts'
 import { ApiUnreadable } from '#cluster/api-unreadable.ts'
@@ -28,6 +29,8 @@ export interface DeployerOptions {
   /** The cluster cannot be asked. */
   readonly failed: (message: string) => void
   readonly reportBug: (error: unknown) => void
+  /** Of a delay, from 0 to 1; for tests. */
+  readonly random?: () => number
 }
 
 /** The cluster deletes what a Gateway owns, which it knows by its UID. */
@@ -41,16 +44,17 @@ function isOwned(gateway: GatewayObject): gateway is OwnedGateway {
 export class Deployer {
   readonly #options: DeployerOptions
   readonly #fleet: Fleet
+  readonly #backOff: BackOff
   #known: ReadonlyMap<string, Owner> = new Map()
   #timer: { cancel(): void } | undefined
   #isRunning = false
   #isWanted = false
   #isClosed = false
-  #retryMs = FIRST_RETRY_MS
 
   constructor(options: DeployerOptions) {
     this.#options = options
     this.#fleet = new Fleet(options.api)
+    this.#backOff = new BackOff(FIRST_RETRY_MS, LONGEST_RETRY_MS, options.random)
   }
 
   /** Deploys what has changed; while that is under way, once more afterwards. */
@@ -90,15 +94,16 @@ export class Deployer {
         const { objects: parameters, fault } = resolveParameters(inventory, gateway, () => {})
         if (fault === undefined) await this.#deploy(gateway, parameters)
       }
-      this.#retryMs = FIRST_RETRY_MS
+      this.#backOff.reset()
       return RESYNC_MS
     } catch (error) {
       if (this.#isClosed) return RESYNC_MS
-      if (error instanceof ApiUnreadable) this.#options.failed(error.message)
-      else this.#options.reportBug(error)
-      const retryMs = this.#retryMs
-      this.#retryMs = Math.min(2 * retryMs, LONGEST_RETRY_MS)
-      return retryMs
+      if (!(error instanceof ApiUnreadable)) {
+        this.#options.reportBug(error)
+        return this.#backOff.next()
+      }
+      this.#options.failed(error.message)
+      return this.#backOff.next(error.retryAfterMs)
     }
   }
 

@@ -1,15 +1,12 @@
 import type { Finding } from '#base/finding.ts'
 import type { NodeFault } from '#base/incremental/stage.ts'
 import { PlanCheck } from '#engine/plan/check-plan.ts'
-import { TLS_MATERIAL } from '#net/tls-material.ts'
 import type { PlanDelta } from '#plan/delta.ts'
 import type { PlanTarget } from '#plan/plan-link.ts'
 import { KeptCopies } from '#policies/shared/kept/kept-copies.ts'
 import { createSlotMemory, SlotDirectory } from '#state/slots.ts'
-import { createCloudServices } from '#workers/cloud-services.ts'
 import { importKey } from '#workers/import-key.ts'
-
-const SLOTS = 65_536
+import { planState, SLOTS } from './plan-state.ts'
 
 /** Finds the problems of a plan that no proxy of this process runs. */
 export class PlanChecks implements PlanTarget {
@@ -19,19 +16,7 @@ export class PlanChecks implements PlanTarget {
   constructor(onFault: (fault: NodeFault) => void) {
     const memory = createSlotMemory(SLOTS, false)
     this.#directory = new SlotDirectory(memory)
-    const { keySets, credentials } = new KeptCopies(importKey)
-    this.#check = new PlanCheck(
-      {
-        memory,
-        slotOf: (key) => this.#directory.assign(key),
-        valuesOf: (key) => this.#directory.valuesOf(key),
-        tlsMaterial: TLS_MATERIAL,
-        importKey,
-        clouds: createCloudServices(credentials),
-        keySets,
-      },
-      onFault,
-    )
+    this.#check = new PlanCheck(planState(memory, this.#directory, new KeptCopies(importKey)), onFault)
   }
 
   take(delta: PlanDelta): ReadonlyMap<string, readonly Finding[]> {

@@ -8,7 +8,6 @@ import { type CheckedState, PlanCheck, type SourceChanges } from '#engine/plan/c
 import { ForwardRules } from '#net/connect/forward-rules.ts'
 import type { OperatorSocket } from '#net/connect/own-machine.ts'
 import { ownMachine } from '#net/connect/own-sockets.ts'
-import { TLS_MATERIAL } from '#net/tls-material.ts'
 import type { Binding } from '#plan/binding.ts'
 import { type CircuitId, parseCircuitKey } from '#plan/circuit-key.ts'
 import type { PlanDelta } from '#plan/delta.ts'
@@ -20,10 +19,10 @@ import type { BucketLevels } from '#state/bucket-levels.ts'
 import { isCircuitOpen } from '#state/circuit.ts'
 import { type EndpointState, readEndpointState } from '#state/endpoint-health.ts'
 import { type SlotAssignment, SlotDirectory, type SlotMemory } from '#state/slots.ts'
-import { createCloudServices } from '#workers/cloud-services.ts'
 import { importKey } from '#workers/import-key.ts'
 import type { SecretChange } from '#workers/messages.ts'
 import type { PlanUpdate, Published } from '#workers/worker-pool.ts'
+import { planState } from './plan-state.ts'
 import { probeSocket } from './probe-socket.ts'
 
 const UNCHANGED = { wanted: [], dropped: [] }
@@ -68,18 +67,9 @@ export class PlanPublisher {
     this.#memory = memory
     this.#directory = new SlotDirectory(memory)
     this.#levels = levels
-    const slotOf = (key: string) => this.#directory.assign(key)
-    const valuesOf = (key: string) => this.#directory.valuesOf(key)
-    const { keySets, credentials } = this.#kept
     const state: CheckedState = {
-      memory,
-      slotOf,
-      valuesOf,
+      ...planState(memory, this.#directory, this.#kept),
       levels,
-      tlsMaterial: TLS_MATERIAL,
-      importKey,
-      clouds: createCloudServices(credentials),
-      keySets,
       ...(evicted && { evicted }),
       forwardRules: new ForwardRules([], ownMachine({ servers })),
     }
