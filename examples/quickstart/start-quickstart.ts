@@ -1,5 +1,5 @@
 import { startEcho } from '#examples/upstreams/echo.ts'
-import { startUpstreams } from '#examples/upstreams/run.ts'
+import { startUpstreams, USUAL_PORTS } from '#examples/upstreams/run.ts'
 import { startGateway } from '#test/support/gateway.ts'
 import { copyWithPorts } from './copy-with-ports.ts'
 
@@ -13,8 +13,15 @@ export interface Quickstart {
   close(): Promise<void>
 }
 
+/** A gateway that runs already, such as in a cluster. Its metrics and the servers behind it have their usual ports on the loopback address. */
+const RUNNING = process.env.QUICKSTART_BASE
+
 /** Starts everything, for tests. What was started is stopped again when a later start fails. */
 export async function startQuickstart(): Promise<Quickstart> {
+  return RUNNING === undefined ? startHere() : alreadyRunning(RUNNING)
+}
+
+async function startHere(): Promise<Quickstart> {
   await using stops = new AsyncDisposableStack()
   const upstreams = await startUpstreams('free')
   stops.defer(upstreams.close)
@@ -34,13 +41,24 @@ export async function startQuickstart(): Promise<Quickstart> {
   return {
     base: gateway.url(listenerPort),
     metricsUrl: `${gateway.url(15020)}/metrics`,
-    upstreamUrl: (name) => {
-      const url = urls.get(name)
-      if (url === undefined) throw new Error(`no server ${name} in the quickstart`)
-      return url
-    },
+    upstreamUrl: (name) => known(urls.get(name), name),
     close: () => kept.disposeAsync(),
   }
+}
+
+function alreadyRunning(base: string): Quickstart {
+  const local = (port: number) => `http://127.0.0.1:${port}`
+  return {
+    base,
+    metricsUrl: `${local(15020)}/metrics`,
+    upstreamUrl: (name) => local(known(USUAL_PORTS.get(name), name)),
+    close: async () => {},
+  }
+}
+
+function known<T>(value: T | undefined, name: string): T {
+  if (value === undefined) throw new Error(`no server ${name} in the quickstart`)
+  return value
 }
 
 /** A port that was free a moment ago. */

@@ -22,6 +22,9 @@ const ENTRIES: readonly Entry[] = [
   { kind: 'OpenID', name: 'identity', port: 9141, start: startIdentity },
 ]
 
+/** The ports that the objects of the quickstart name, by the names of the servers. */
+export const USUAL_PORTS: ReadonlyMap<string, number> = new Map(ENTRIES.map(({ name, port }) => [name, port]))
+
 /** The running servers of the quickstart. */
 export interface Upstreams {
   /** In the order of their ports. */

@@ -11,17 +11,21 @@ export const TAG = 'interop'
 const NAMESPACE = 'gatewright-image'
 const ROOT = join(import.meta.dirname, '..', '..', '..')
 
-/** Makes the image of this checkout and gives it to the node. */
+let archive: string | undefined
+
+/** Makes the image of this checkout, once for all parts, and gives it to the node. */
 export async function importOwnImage({ importImage }: RunningCluster): Promise<void> {
+  archive ??= makeOwnImage()
+  await importImage(archive)
+}
+
+function makeOwnImage(): string {
   const folder = mkdtempSync(join(tmpdir(), 'gatewright-image-'))
+  process.once('exit', () => rmSync(folder, { recursive: true }))
   const file = join(folder, 'image.tar')
-  try {
-    const words = [join(ROOT, 'build', 'image.ts'), '--name', `${REPOSITORY}:${TAG}`, file]
-    execFileSync(process.execPath, words, { stdio: 'inherit' })
-    await importImage(file)
-  } finally {
-    rmSync(folder, { recursive: true })
-  }
+  const words = [join(ROOT, 'build', 'image.ts'), '--name', `${REPOSITORY}:${TAG}`, file]
+  execFileSync(process.execPath, words, { stdio: 'inherit' })
+  return file
 }
 
 /** The image in Pods that fit the restricted standard: it prints its version, loads packages late, and serves a Gateway from a ConfigMap. */

@@ -4,6 +4,7 @@ import { checkFleet } from './fleet.ts'
 import { checkImage } from './image.ts'
 import { checkInstall } from './install.ts'
 import { checkRenderedObjects } from './rendered-objects.ts'
+import { checkTraffic } from './traffic/traffic.ts'
 
 /** Checks image, charts and the objects that run proxies with Helm and with a real cluster. */
 await runParts('interop:cluster', {
@@ -12,4 +13,5 @@ await runParts('interop:cluster', {
   fleet: checkFleet,
   image: checkImage,
   install: checkInstall,
+  traffic: checkTraffic,
 })

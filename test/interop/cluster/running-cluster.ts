@@ -1,4 +1,5 @@
-import { execFileSync } from 'node:child_process'
+import { execFileSync, spawn } from 'node:child_process'
+import { once } from 'node:events'
 import { existsSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -19,7 +20,11 @@ export interface RunningCluster {
   helm(words: readonly string[]): Promise<Outcome>
   /** Runs a command where addresses of Pods and Services work. */
   inside(words: readonly string[]): Promise<Outcome>
+  /** Starts a command there. `end` sends it SIGINT, as a terminal would. */
+  startInside(words: readonly string[]): { end(): Promise<Outcome> }
   importImage(file: string): Promise<void>
+  /** For clients inside. */
+  readonly kubeconfigInside: string
 }
 
 /** The path of a program that `cluster.sh build` makes. @throws MissingCounterpart */
@@ -41,10 +46,40 @@ export function runningCluster(stops: AsyncDisposableStack): RunningCluster {
     kubectl: (words, input = '') => runClient(programs.kubectl, words, { input, environment }),
     helm: (words) => runClient(programs.helm, words, { environment }),
     inside: (words) => runClient(SCRIPT, ['in', ...words]),
+    startInside,
+    kubeconfigInside: join(HOME, 'run', 'admin.kubeconfig'),
     async importImage(file) {
       const { code, output } = await runClient(SCRIPT, ['import', file])
       if (code !== 0) throw new Error(output)
     },
+  }
+}
+
+/** A signal to the script would not reach what it runs inside, so a shell there sends it when its input ends. */
+function startInside(words: readonly string[]): { end(): Promise<Outcome> } {
+  const child = spawn(SCRIPT, ['in', 'sh', '-c', '"$@" & read -r _; kill -INT $!; wait $!', 'sh', ...words])
+  let output = ''
+  for (const stream of [child.stdout, child.stderr]) stream.on('data', (piece: Buffer) => (output += piece))
+  child.stdin.on('error', () => {})
+  const closed = once(child, 'close')
+  return {
+    async end() {
+      child.stdin.end()
+      const [code] = (await closed) as [number | null]
+      return { code, output }
+    },
+  }
+}
+
+/** Runs kubectl in a namespace. The function returns what kubectl prints, and throws it when kubectl fails. */
+export function kubectlIn(
+  { kubectl }: RunningCluster,
+  namespace: string,
+): (words: readonly string[], input?: string) => Promise<string> {
+  return async (words, input) => {
+    const { code, output } = await kubectl(['-n', namespace, ...words], input)
+    if (code !== 0) throw new Error(`kubectl ${words.join(' ')}: ${output}`)
+    return output.trim()
   }
 }
 
