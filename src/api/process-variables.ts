@@ -1,7 +1,9 @@
 import { parseByteSize } from '#base/byte-size.ts'
 import { parseDuration } from '#base/duration.ts'
 import { parseIpAddress } from '#base/ip-address.ts'
+import { objectName, validate } from '#schema/index.ts'
 import { ADMIN_ADDRESS, LOOPBACK, OWN_PORTS } from './own-ports.ts'
+import { controllerName } from './policy-status.ts'
 
 /** A command that asks the admin server of a running gateway. */
 type AskingCommand = 'tail' | 'why' | 'status' | 'top' | 'profile' | 'mcp sessions'
@@ -15,6 +17,7 @@ export interface ProcessVariable {
     | 'controller'
     | 'lint'
     | 'explain'
+    | 'render'
     | 'version'
     | 'idp setup'
     | AskingCommand
@@ -56,6 +59,14 @@ const SIZE: VariableForm = { text: 'a size, such as 512Mi', isValid: (value) => 
 const DURATION: VariableForm = {
   text: 'a duration, such as 10s',
   isValid: (value) => parseDuration(value) !== undefined,
+}
+const CONTROLLER: VariableForm = {
+  text: 'a domain and a path, such as example.com/controller',
+  isValid: (value) => validate(controllerName(), value).problems.length === 0,
+}
+const CLASS: VariableForm = {
+  text: 'the name of an object, such as gatewright',
+  isValid: (value) => validate(objectName(), value).problems.length === 0,
 }
 const SECONDS: VariableForm = { text: 'a number of seconds, such as 60', isValid: (value) => /^\d{1,8}$/.test(value) }
 const MILLISECONDS: VariableForm = {
@@ -169,12 +180,15 @@ export const VARIABLES = {
     form: MILLISECONDS,
   },
   GATEWRIGHT_CONTROLLER_NAME: {
-    meaning: 'controllerName of the classes that the controller serves; only gatewright.dev/controller is implemented',
-    commands: ['controller'],
+    meaning:
+      'controllerName of the classes that the controller serves; the default is gatewright.dev/controller. Two controllers in a cluster need two',
+    commands: ['controller', 'render'],
+    form: CONTROLLER,
   },
   GATEWRIGHT_CLASS_NAME: {
-    meaning: 'name of the class of the controller; only gatewright is implemented',
-    commands: ['controller'],
+    meaning: 'GatewayClass that the controller serves even without its object; the default is gatewright',
+    commands: ['controller', 'render'],
+    form: CLASS,
   },
   GATEWRIGHT_CONTROLLER_SERVICE: {
     meaning: 'name of the Service through which proxies reach the controller; the default is gatewright-controller',

@@ -3,17 +3,16 @@ import { openAccess } from '#cluster/api-access.ts'
 import { ApiClient } from '#cluster/api-client.ts'
 import { readInCluster } from '#cluster/in-cluster.ts'
 import { readKubeconfig } from '#cluster/kubeconfig.ts'
-import { CONTROLLER_NAME, GATEWAY_CLASS } from '#control/context/controller.ts'
 import { defaultSettings } from '#deploy/settings.ts'
 import { Controller } from '#instance/controller.ts'
 import { VERSION } from '#instance/version.ts'
 import { ApplicationLog } from '#observe/log/application-log.ts'
+import { controllerNames } from './controller-names.ts'
 import { type Environment, readVariable } from './environment.ts'
 import { EXIT, type ExitCode } from './exit-code.ts'
 import { InstanceLog } from './instance-log.ts'
 import { type LogFlags, logSettings } from './log-settings.ts'
 import { type Surroundings, WHOLE_PROCESS } from './surroundings.ts'
-import { UsageError } from './usage-error.ts'
 
 export interface ControllerFlags extends LogFlags {
   readonly kubeconfig?: string
@@ -35,7 +34,7 @@ const SERVICE = 'gatewright-controller'
 export async function runController(flags: ControllerFlags, around: Surroundings = WHOLE_PROCESS): Promise<ExitCode> {
   const { environment } = around
   const settings = logSettings(flags, environment)
-  checkNames(environment)
+  const names = controllerNames(environment)
   const { access, namespace } = await accessOf(flags, environment)
   using client = new ApiClient(access)
   const log = new InstanceLog(new ApplicationLog(settings, around.openLog()))
@@ -48,6 +47,7 @@ export async function runController(flags: ControllerFlags, around: Surroundings
     controller = await Controller.start(
       {
         client,
+        names,
         namespaces: flags.namespace ?? namespacesOf(environment),
         delivery: at(DELIVERY_PORT),
         health: at(HEALTH_PORT),
@@ -69,16 +69,6 @@ export async function runController(flags: ControllerFlags, around: Surroundings
   await controller.close()
   log.stopped()
   return EXIT.ok
-}
-
-/** Other names are not implemented, and must not be ignored. @throws UsageError */
-function checkNames(environment: Environment): void {
-  const only = { GATEWRIGHT_CONTROLLER_NAME: CONTROLLER_NAME, GATEWRIGHT_CLASS_NAME: GATEWAY_CLASS } as const
-  for (const [variable, name] of Object.entries(only) as [keyof typeof only, string][]) {
-    const value = readVariable(environment, variable)
-    if (value === undefined || value === name) continue
-    throw new UsageError(`${variable} is ${value}; only ${name} is implemented`)
-  }
 }
 
 async function accessOf({ kubeconfig, context }: ControllerFlags, environment: NodeJS.ProcessEnv) {

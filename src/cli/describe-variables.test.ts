@@ -8,6 +8,7 @@ const namesFor = (command: Parameters<typeof describeVariables>[0]) =>
 test.each([
   ['lint', ['GATEWRIGHT_PRICES']],
   ['explain', ['SESSION_KEY', 'GATEWRIGHT_SESSION_KEY_PREVIOUS']],
+  ['render', ['GATEWRIGHT_CONTROLLER_NAME', 'GATEWRIGHT_CLASS_NAME']],
   ['version', ['GATEWRIGHT_TRANSPORT']],
   ['idp setup', ['GATEWRIGHT_IDP_ADMIN_PASSWORD']],
   ['why', ['GATEWRIGHT_ADMIN_ADDR']],

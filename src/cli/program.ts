@@ -199,6 +199,7 @@ function buildProgram(end: (code: ExitCode) => void, around: Surroundings | unde
     .addOption(namespace())
     .addOption(stateOfGateway())
     .option('--controller <url>', 'URL that proxies get their configuration from (default: that of the chart)')
+    .addHelpText('after', describeVariables('render'))
     .action(async (paths, options) => {
       const { renderFiles } = await import('./render/render.ts')
       end(await renderFiles(paths, options))

@@ -2,6 +2,7 @@ import type { ApiObject } from '#api/object.ts'
 import type { Finding } from '#base/finding.ts'
 import { Stages } from '#base/incremental/stage.ts'
 import { UNCHECKED_MATERIAL } from '#base/tls-material.ts'
+import { DEFAULT_NAMES } from './context/controller.ts'
 import type { TranslationContext } from './context/translation-context.ts'
 import { grantStage } from './stages/grant-stage.ts'
 import { contextOpener } from './stages/open-context.ts'
@@ -17,7 +18,7 @@ export function inContext<T>(
   tables.always.put('all', '', [true])
   const stages = new Stages()
   stages.add(grantStage(tables))
-  const openContext = contextOpener(tables, UNCHECKED_MATERIAL)
+  const openContext = contextOpener(tables, { names: DEFAULT_NAMES, tlsMaterial: UNCHECKED_MATERIAL })
   const results: T[] = []
   stages.add({
     name: 'test',

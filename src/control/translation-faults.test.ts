@@ -6,7 +6,6 @@ import { type NodeFault, type StageDefinition, Stages } from '#base/incremental/
 import type { BackendFact } from '#plan/backend-fact.ts'
 import type { PlanItem } from '#plan/item.ts'
 import { admitObject } from '#test/support/admit-object.ts'
-import { CONTROLLER_NAME } from './context/controller.ts'
 import type { Translation } from './translation.ts'
 import { Translator } from './translator.ts'
 
@@ -51,7 +50,7 @@ function system(name: string, port: number): readonly unknown[] {
       kind: 'GatewayClass',
       metadata: { name },
       spec: {
-        controllerName: CONTROLLER_NAME,
+        controllerName: 'gatewright.dev/controller',
         parametersRef: { group: 'gatewright.dev', kind: 'ProxyParameters', name, namespace: 'default' },
       },
     },

@@ -11,6 +11,7 @@ import type { BackendFact } from '#plan/backend-fact.ts'
 import type { Binding } from '#plan/binding.ts'
 import type { PlanChange } from '#plan/delta.ts'
 import type { PlanItem } from '#plan/item.ts'
+import { type ControllerNames, DEFAULT_NAMES } from './context/controller.ts'
 import { commonAddress, type GatewayAddresses } from './gateways/check-addresses.ts'
 import { annotationStage } from './stages/annotation-stage.ts'
 import { backendStage } from './stages/backend-stage.ts'
@@ -48,6 +49,8 @@ import { completeStatus } from './status/own-status.ts'
 import type { ObjectStatus, StatusChange, Translation } from './translation.ts'
 
 export interface TranslateOptions {
+  /** Of the controller whose Gateways are translated. */
+  readonly names?: ControllerNames
   /** The addresses of the listeners of each Gateway; default: the loopback address. */
   readonly addresses?: GatewayAddresses
   /** Whether names of servers in Services and EndpointSlices are used, even in objects that are not from files; default: no. */
@@ -63,8 +66,9 @@ const LOOPBACK = commonAddress('127.0.0.1')
 type StageOptions = Required<Omit<TranslateOptions, 'onFault'>> & Pick<TranslateOptions, 'onFault'>
 
 /** The stages of a translation, in order: each stage reads tables of earlier stages. */
-function buildStages(tables: Tables, { addresses, tlsMaterial, allowsExternalNames, onFault }: StageOptions): Stages {
-  const openContext = contextOpener(tables, tlsMaterial)
+function buildStages(tables: Tables, options: StageOptions): Stages {
+  const { names, addresses, allowsExternalNames, onFault } = options
+  const openContext = contextOpener(tables, options)
   const stages = new Stages(onFault)
   stages.add(grantStage(tables))
   // Gateways and their listeners
@@ -100,12 +104,12 @@ function buildStages(tables: Tables, { addresses, tlsMaterial, allowsExternalNam
   stages.add(policyFactsStage(tables))
   stages.add(missedTlsTargetsStage(tables))
   stages.add(parametersStage(tables, addresses.serviceOf !== undefined))
-  stages.add(noGatewayStage(tables))
+  stages.add(noGatewayStage(tables, names))
   stages.add(annotationStage(tables))
   // Findings and statuses
   stages.add(observedStage(tables))
   stages.add(findingStage(tables))
-  addStatusStages(stages, tables)
+  addStatusStages(stages, tables, names.controller)
   return stages
 }
 
@@ -121,6 +125,7 @@ export class Translator {
   readonly #changedStatuses = new Set<string>()
   readonly #items = new Map<string, PlanItem>()
   readonly #addresses: GatewayAddresses
+  readonly #names: ControllerNames
   #addressesFreed = 0
   #findingsChanged = true
   #refused: ReadonlySet<string> = new Set()
@@ -128,13 +133,15 @@ export class Translator {
   #refusedEdits: ReadonlyMap<string, string> = new Map()
 
   constructor({
+    names = DEFAULT_NAMES,
     addresses = LOOPBACK,
     tlsMaterial = UNCHECKED_MATERIAL,
     allowsExternalNames = false,
     onFault,
   }: TranslateOptions = {}) {
+    this.#names = names
     this.#addresses = addresses
-    const chosen = { addresses, tlsMaterial, allowsExternalNames }
+    const chosen = { names, addresses, tlsMaterial, allowsExternalNames }
     this.#stages = buildStages(this.#tables, { ...chosen, ...(onFault && { onFault }) })
     this.#faults = new TranslationFaults(this.#tables, this.#stages)
     this.#tables.items.watch((key) => this.#changedItems.add(key))
@@ -267,7 +274,8 @@ export class Translator {
 
   /** Empty: this controller writes none. */
   #statusOf(key: string): readonly ObjectStatus[] {
-    return this.#tables.statuses.rows(key).map((own) => completeStatus(own, this.#refusedEdits.get(key)))
+    const refusedEdit = this.#refusedEdits.get(key)
+    return this.#tables.statuses.rows(key).map((own) => completeStatus(own, refusedEdit, this.#names.controller))
   }
 
   #replaceAll<Row>(table: Table<Row>, rows: ReadonlyMap<string, Row>): void {

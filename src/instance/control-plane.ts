@@ -3,6 +3,7 @@ import type { ObjectChange } from '#api/object-change.ts'
 import { clock } from '#base/clock.ts'
 import type { Finding } from '#base/finding.ts'
 import type { NodeFault } from '#base/incremental/stage.ts'
+import { type ControllerNames, DEFAULT_NAMES } from '#control/context/controller.ts'
 import type { GatewayAddresses } from '#control/gateways/check-addresses.ts'
 import { type ControlLoop, startControlLoop } from '#control/loop.ts'
 import { stampTogether } from '#control/status/stamp-status.ts'
@@ -14,6 +15,8 @@ import type { ObjectSource, Statuses } from '#store/store.ts'
 import type { InstanceOptions } from './options.ts'
 
 export interface ControlPlaneOptions extends Pick<InstanceOptions, 'allowsExternalNames'> {
+  /** Default: those of a gateway outside of a cluster. */
+  readonly names?: ControllerNames
   /** The addresses of listeners. */
   readonly addresses: GatewayAddresses
   readonly store: ObjectSource & Statuses
@@ -36,9 +39,10 @@ export class ControlPlane {
   readonly #loop: ControlLoop
 
   constructor(options: ControlPlaneOptions) {
-    const { plans, onFault, addresses, allowsExternalNames = false } = options
+    const { plans, onFault, addresses, names = DEFAULT_NAMES, allowsExternalNames = false } = options
     this.#options = options
     this.#translator = new Translator({
+      names,
       tlsMaterial: TLS_MATERIAL,
       addresses,
       allowsExternalNames,

@@ -15,7 +15,7 @@ import { ClassFinalizers } from '#cluster/statuses/class-finalizers.ts'
 import { ClusterStatuses } from '#cluster/statuses/cluster-statuses.ts'
 import { EventWriter } from '#cluster/statuses/event-writer.ts'
 import { TokenReviews } from '#cluster/token-reviews.ts'
-import { CONTROLLER_NAME } from '#control/context/controller.ts'
+import type { ControllerNames } from '#control/context/controller.ts'
 import { noteSecrets } from '#control/secret-values.ts'
 import type { CallMetadata } from '#deliver/plan-server.ts'
 import { PlanServer } from '#deliver/plan-server.ts'
@@ -37,6 +37,7 @@ import { PlanChecks } from './plan-checks.ts'
 export interface ControllerOptions {
   /** Who makes the controller closes it. */
   readonly client: ApiClient
+  readonly names: ControllerNames
   /** Namespaces that are read; none: all. */
   readonly namespaces: readonly string[]
   readonly delivery: HostPort
@@ -75,7 +76,7 @@ export class Controller {
   #deliveryPort = 0
 
   private constructor(options: ControllerOptions, events: InstanceEvents) {
-    const { client, namespaces, settings } = options
+    const { client, names, namespaces, settings } = options
     this.#options = options
     this.#events = events
     this.#bugs = bugReports(events)
@@ -86,18 +87,20 @@ export class Controller {
       firstFolded: () => {},
     })
     const failed = (message: string) => this.#warn(message)
-    this.#eventWriter = new EventWriter({ client, failed, component: CONTROLLER_NAME })
+    this.#eventWriter = new EventWriter({ client, failed, component: names.controller })
     this.#statuses = new ClusterStatuses({
       client,
+      controller: names.controller,
       failed,
       versionOf: (info) => this.#store.versionOf(info),
       written: (object, before, after) => this.#eventWriter.tell(object, before, after),
     })
     this.#store = new ClusterStore({ client, namespaces, statuses: this.#statuses })
-    this.#finalizers = new ClassFinalizers({ client, failed })
+    this.#finalizers = new ClassFinalizers({ client, controller: names.controller, failed })
     this.#accounts = new ProxyAccounts(client, new TokenReviews(client, settings.audience), (key) => this.#uidOf(key))
     this.#checks = new PlanChecks(this.#bugs.onFault)
     this.#control = new ControlPlane({
+      names,
       store: this.#store,
       plans: { take: (delta) => this.#take(delta) },
       addresses: BEHIND_SERVICES,
@@ -145,7 +148,7 @@ export class Controller {
   }
 
   async #start(): Promise<void> {
-    const { client, delivery, health, metrics, settings } = this.#options
+    const { client, names, delivery, health, metrics, settings } = this.#options
     const { reportBug } = this.#bugs
     this.#servers.push(await startReadinessServer({ ...health, whyNotReady: () => this.whyNotReady, reportBug }))
     const metricsText = (format: MetricsFormat) => {
@@ -159,6 +162,7 @@ export class Controller {
     this.#deliveryPort = await this.#delivery.listen()
     this.#deployer = new Deployer({
       api: client,
+      names,
       settings: { ...settings, authority: tls['ca.crt'] },
       objects: () => this.#store.list(),
       portsOf: (gateway) => this.#portsOf(gateway),

@@ -29,8 +29,10 @@ function gateway(name: string, { uid = `uid-${name}`, className = 'gatewright', 
   return { ...admitted, metadata: { ...admitted.metadata, uid } } as ApiObject
 }
 
-/** A deployer of these Gateways with an API that keeps objects by path. */
-function deploying(...objects: ApiObject[]) {
+const deploying = (...objects: ApiObject[]) => deployingAs('gatewright', objects)
+
+/** The deployer of a controller with this class, and an API that keeps objects by path. */
+function deployingAs(gatewayClass: string, objects: ApiObject[]) {
   const stored = new Map<string, object>()
   const state = { failure: undefined as Error | undefined, waits: [] as [number, () => void][] }
   vi.spyOn(clock, 'after').mockImplementation((ms, run) => {
@@ -64,6 +66,7 @@ function deploying(...objects: ApiObject[]) {
   const bugs: unknown[] = []
   const deployer = new Deployer({
     api,
+    names: { controller: `${gatewayClass}.example/controller`, gatewayClass },
     settings: { ...defaultSettings('1.2.3'), authority: 'CA' },
     objects: () => objects,
     portsOf: () => [80],
@@ -92,6 +95,22 @@ test('the objects of each Gateway of our class are deployed, with a session key'
   expect([...found]).toEqual([['Gateway/default/main', []]])
   expect(bugs).toEqual([])
   expect(JSON.stringify([...stored.values()])).toContain('checksum/session-key')
+})
+
+test.each(['a', 'b'])('of two controllers, %s deploys the Gateways of its class', async (own) => {
+  const gatewayClass = (name: string, controllerName: string) =>
+    admitObject({ kind: 'GatewayClass', metadata: { name }, spec: { controllerName } })
+  const objects = [
+    gatewayClass('x', 'a.example/controller'),
+    gatewayClass('y', 'b.example/controller'),
+    ...['a', 'b'].map((className) => gateway(`by-name-${className}`, { className })),
+    ...['x', 'y'].map((className) => gateway(`by-class-${className}`, { className })),
+  ]
+  const { deployer, stored, state } = deployingAs(own, objects)
+  deployer.update()
+  await vi.waitFor(() => expect(state.waits).toHaveLength(1))
+  const deployments = names(stored).filter((name) => name.startsWith('deployments/'))
+  expect(deployments).toEqual([`deployments/by-class-${own === 'a' ? 'x' : 'y'}`, `deployments/by-name-${own}`])
 })
 
 test('while the cluster does not answer, it tries again, later each time; then the next look is a minute away', async () => {

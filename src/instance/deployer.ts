@@ -6,6 +6,7 @@ import type { Finding } from '#base/finding.ts'
 import { ApiUnreadable } from '#cluster/api-unreadable.ts'
 import { Fleet, type FleetApi, type Owner } from '#cluster/deploy/fleet.ts'
 import { ensureSessionKey } from '#cluster/deploy/stored-secrets.ts'
+import type { ControllerNames } from '#control/context/controller.ts'
 import { inventoryOf } from '#control/context/inventory.ts'
 import { isOwnClass } from '#control/gateways/resolve-gateways.ts'
 import { resolveParameters } from '#control/gateways/resolve-parameters.ts'
@@ -20,6 +21,7 @@ const LONGEST_RETRY_MS = 60_000
 
 export interface DeployerOptions {
   readonly api: FleetApi
+  readonly names: ControllerNames
   readonly settings: DeploySettings
   readonly objects: () => readonly ApiObject[]
   /** Ports of the listeners of a Gateway that are served. */
@@ -86,7 +88,7 @@ export class Deployer {
       const inventory = inventoryOf(this.#options.objects())
       const own = inventory
         .all('Gateway')
-        .filter(({ spec }) => isOwnClass(inventory, spec.gatewayClassName))
+        .filter(({ spec }) => isOwnClass(inventory, this.#options.names, spec.gatewayClassName))
         .filter(isOwned)
       this.#forgetOthers(own)
       for (const gateway of own) {

@@ -1,10 +1,10 @@
 import { expect, onTestFinished, test } from 'vitest'
 import type { ApiObject } from '#api/object.ts'
 import { ClassFinalizers } from '#cluster/statuses/class-finalizers.ts'
-import { CONTROLLER_NAME } from '#control/context/controller.ts'
 import { connectToTestServer } from './connect-to-test-server.ts'
 
 const CLASSES = '/apis/gateway.networking.k8s.io/v1/gatewayclasses'
+const CONTROLLER = 'example.com/ours'
 const FINALIZER = 'gateway-exists-finalizer.gateway.networking.k8s.io'
 
 function gatewayClass(name: string, controllerName: string): ApiObject {
@@ -34,9 +34,13 @@ function gateway(gatewayClassName: string): ApiObject {
 test('our classes have the finalizer while a Gateway uses them', async () => {
   const { server, client } = await connectToTestServer()
   const failures: string[] = []
-  const finalizers = new ClassFinalizers({ client, failed: (message) => failures.push(message) })
+  const finalizers = new ClassFinalizers({
+    client,
+    controller: CONTROLLER,
+    failed: (message) => failures.push(message),
+  })
   onTestFinished(() => finalizers[Symbol.dispose]())
-  const classes = [gatewayClass('ours', CONTROLLER_NAME), gatewayClass('theirs', 'example.com/other')]
+  const classes = [gatewayClass('ours', CONTROLLER), gatewayClass('theirs', 'example.com/other')]
   for (const { apiVersion, kind, metadata, spec } of classes) {
     const body = { apiVersion, kind, metadata: { name: metadata.name, finalizers: ['example.com/kept'] }, spec }
     await server.call(CLASSES, { method: 'POST', body })
@@ -55,7 +59,11 @@ test('our classes have the finalizer while a Gateway uses them', async () => {
 test('a class that is being deleted gets no finalizer, and one that is gone is no error', async () => {
   const { client } = await connectToTestServer()
   const failures: string[] = []
-  const finalizers = new ClassFinalizers({ client, failed: (message) => failures.push(message) })
+  const finalizers = new ClassFinalizers({
+    client,
+    controller: CONTROLLER,
+    failed: (message) => failures.push(message),
+  })
   onTestFinished(() => finalizers[Symbol.dispose]())
   const replaced: string[] = []
   const asked: string[] = []
@@ -65,7 +73,7 @@ test('a class that is being deleted gets no finalizer, and one that is gone is n
     return Promise.resolve(path.endsWith('/ours') ? { status: 200, body: { metadata } } : { status: 404, body: {} })
   }
   client.replace = (path) => Promise.resolve({ status: replaced.push(path), body: {} })
-  const classes = ['ours', 'gone'].map((name) => gatewayClass(name, CONTROLLER_NAME))
+  const classes = ['ours', 'gone'].map((name) => gatewayClass(name, CONTROLLER))
   finalizers.update([...classes, gateway('ours'), gateway('gone')])
   await expect.poll(() => asked).toEqual([`${CLASSES}/ours`, `${CLASSES}/gone`])
   expect([replaced, failures]).toEqual([[], []])

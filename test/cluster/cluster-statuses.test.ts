@@ -1,9 +1,9 @@
 import { expect, onTestFinished, test } from 'vitest'
 import { ClusterStatuses } from '#cluster/statuses/cluster-statuses.ts'
-import { CONTROLLER_NAME } from '#control/context/controller.ts'
 import { connectToTestServer } from './connect-to-test-server.ts'
 
 const ROUTES = '/apis/gateway.networking.k8s.io/v1/namespaces/default/httproutes'
+const CONTROLLER = 'example.com/ours'
 const KEY = 'HTTPRoute/default/shop'
 const TIME = '2026-11-29T07:00:00.000Z'
 
@@ -13,7 +13,7 @@ function entry(controllerName: string, status = 'True', name = 'main') {
   return { parentRef, controllerName, conditions: [accepted] }
 }
 
-const OURS = entry(CONTROLLER_NAME)
+const OURS = entry(CONTROLLER)
 const THEIRS = entry('example.com/other')
 
 /** An API server with a route, and a writer of statuses. */
@@ -23,6 +23,7 @@ async function started() {
   const written: unknown[] = []
   const statuses = new ClusterStatuses({
     client,
+    controller: CONTROLLER,
     failed: (message) => failures.push(message),
     written: (_, before, after) => written.push([before, after]),
   })
@@ -84,8 +85,8 @@ test('the newest of many statuses is written', async () => {
     return replace(path, object)
   }
   for (let n = 0; n < 50; n++)
-    statuses.write({ written: [[KEY, { parents: [entry(CONTROLLER_NAME, 'True', `g${n}`)] }]], withdrawn: [] })
-  await expect.poll(parents).toEqual([entry(CONTROLLER_NAME, 'True', 'g49')])
+    statuses.write({ written: [[KEY, { parents: [entry(CONTROLLER, 'True', `g${n}`)] }]], withdrawn: [] })
+  await expect.poll(parents).toEqual([entry(CONTROLLER, 'True', 'g49')])
   expect(writes).toBe(2)
 })
 

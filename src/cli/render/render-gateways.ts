@@ -3,6 +3,7 @@ import type { ApiObject } from '#api/object.ts'
 import type { Finding } from '#base/finding.ts'
 import type { FindingCode } from '#base/findings.ts'
 import { BEHIND_SERVICES } from '#cluster/statuses/behind-services.ts'
+import { DEFAULT_NAMES } from '#control/context/controller.ts'
 import { inventoryOf } from '#control/context/inventory.ts'
 import { isOwnClass } from '#control/gateways/resolve-gateways.ts'
 import { resolveParameters } from '#control/gateways/resolve-parameters.ts'
@@ -22,12 +23,12 @@ export interface RenderedGateways {
 export function renderGateways(
   objects: readonly ApiObject[],
   settings: DeploySettings,
-  options: Pick<TranslateOptions, 'tlsMaterial'> = {},
+  { names = DEFAULT_NAMES, ...options }: Pick<TranslateOptions, 'names' | 'tlsMaterial'> = {},
 ): RenderedGateways {
-  const { items, findings: ofTranslation } = translate(objects, { ...options, addresses: BEHIND_SERVICES })
+  const { items, findings: ofTranslation } = translate(objects, { names, ...options, addresses: BEHIND_SERVICES })
   const findings = ofTranslation.filter(({ code }) => REASONS.has(code))
   const inventory = inventoryOf(objects)
-  const own = inventory.all('Gateway').filter(({ spec }) => isOwnClass(inventory, spec.gatewayClassName))
+  const own = inventory.all('Gateway').filter(({ spec }) => isOwnClass(inventory, names, spec.gatewayClassName))
   const gateways = own.map((gateway) => {
     // The translation has reported why parameters cannot be used.
     const { objects: parameters, fault } = resolveParameters(inventory, gateway, () => {})

@@ -4,6 +4,7 @@ import { secretsOfObject } from '#control/secret-values.ts'
 import { defaultSettings } from '#deploy/settings.ts'
 import { VERSION } from '#instance/version.ts'
 import { TLS_MATERIAL } from '#net/tls-material.ts'
+import { controllerNames } from '../controller-names.ts'
 import { EXIT, type ExitCode } from '../exit-code.ts'
 import { countProblems, findingLines } from '../finding-lines.ts'
 import type { PathFlags } from '../object-paths.ts'
@@ -18,10 +19,11 @@ export interface RenderFlags extends ApiFlags, PathFlags {
 
 /** Prints the objects that a controller on Kubernetes would apply for the Gateways, as YAML; problems go to standard error. */
 export async function renderFiles(paths: readonly string[], flags: RenderFlags): Promise<ExitCode> {
+  const names = controllerNames(process.env)
   const { store } = await readObjects('render', paths, flags)
   const defaults = defaultSettings(VERSION)
   const settings = { ...defaults, controllerUrl: flags.controller ?? defaults.controllerUrl }
-  const { gateways, findings } = renderGateways(store.list(), settings, { tlsMaterial: TLS_MATERIAL })
+  const { gateways, findings } = renderGateways(store.list(), settings, { names, tlsMaterial: TLS_MATERIAL })
   const secrets = new KnownSecrets(store.list().flatMap(secretsOfObject))
   for (const { gateway, objects = [], sessionKeySecret } of gateways) {
     const { namespace, name } = gateway.metadata

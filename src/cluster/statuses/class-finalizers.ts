@@ -1,6 +1,5 @@
 import { findKind, isKind, type KnownObject } from '#api/kinds.ts'
 import type { ApiObject } from '#api/object.ts'
-import { CONTROLLER_NAME } from '#control/context/controller.ts'
 import type { ApiClient } from '../api-client.ts'
 import { itemsOf, type Members, membersOf } from '../kubeconfig.ts'
 import { objectPath } from '../object-path.ts'
@@ -13,6 +12,8 @@ const CLASS = findKind('GatewayClass')!
 
 export interface ClassFinalizersOptions {
   readonly client: ApiClient
+  /** `controllerName` of our classes. */
+  readonly controller: string
   /** Called with a message for the log. */
   readonly failed: (message: string) => void
 }
@@ -20,17 +21,19 @@ export interface ClassFinalizersOptions {
 /** Keeps the finalizer of our GatewayClasses: present while a Gateway uses the class. */
 export class ClassFinalizers implements Disposable {
   readonly #client: ApiClient
+  readonly #controller: string
   readonly #queue: WriteQueue<boolean>
   #known: ReadonlyMap<string, boolean> = new Map()
 
-  constructor({ client, failed }: ClassFinalizersOptions) {
+  constructor({ client, controller, failed }: ClassFinalizersOptions) {
     this.#client = client
+    this.#controller = controller
     this.#queue = new WriteQueue({ write: (name, isUsed) => this.#write(name, isUsed), failed })
   }
 
   /** @param objects all of them */
   update(objects: readonly ApiObject[]): void {
-    const wanted = usedClasses(objects as readonly KnownObject[])
+    const wanted = usedClasses(objects as readonly KnownObject[], this.#controller)
     for (const [name, isUsed] of wanted) if (this.#known.get(name) !== isUsed) this.#queue.put(name, isUsed)
     this.#known = wanted
   }
@@ -49,10 +52,10 @@ export class ClassFinalizers implements Disposable {
 }
 
 /** Our classes, and whether a Gateway uses them. */
-function usedClasses(objects: readonly KnownObject[]): ReadonlyMap<string, boolean> {
+function usedClasses(objects: readonly KnownObject[], controller: string): ReadonlyMap<string, boolean> {
   const used = new Set(objects.flatMap((object) => (isKind(object, 'Gateway') ? [object.spec.gatewayClassName] : [])))
   const own = objects.flatMap((object) =>
-    isKind(object, 'GatewayClass') && object.spec.controllerName === CONTROLLER_NAME ? [object.metadata.name] : [],
+    isKind(object, 'GatewayClass') && object.spec.controllerName === controller ? [object.metadata.name] : [],
   )
   return new Map(own.map((name) => [name, used.has(name)]))
 }

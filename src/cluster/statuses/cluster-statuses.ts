@@ -1,5 +1,4 @@
 import { findKind, type KindInfo } from '#api/kinds.ts'
-import { CONTROLLER_NAME } from '#control/context/controller.ts'
 import type { Resource } from '#store/resources/resource.ts'
 import type { StatusWrites } from '#store/store.ts'
 import type { ApiClient } from '../api-client.ts'
@@ -10,6 +9,8 @@ import { mergeStatus, ownPart, withdrawStatus } from './merge-status.ts'
 
 export interface ClusterStatusesOptions {
   readonly client: ApiClient
+  /** `controllerName` of our entries. */
+  readonly controller: string
   /** Called with a message for the log. */
   readonly failed: (message: string) => void
   /** The version in which the API serves a kind; default: its newest one. */
@@ -32,7 +33,7 @@ export class ClusterStatuses implements Disposable {
 
   /** The newest status of an object wins. */
   write({ written, withdrawn }: StatusWrites): void {
-    for (const [key, status] of written) this.#queue.put(key, ownPart(status, CONTROLLER_NAME))
+    for (const [key, status] of written) this.#queue.put(key, ownPart(status, this.#options.controller))
     for (const key of withdrawn) this.#queue.put(key, undefined)
   }
 
@@ -53,12 +54,12 @@ export class ClusterStatuses implements Disposable {
   }
 
   async #writeInto(object: Members, { key, path, own }: Write): Promise<void> {
-    const { client, written } = this.#options
+    const { client, controller, written } = this.#options
     const next =
       own === undefined
-        ? withdrawStatus(object.status, this.#written.get(key), CONTROLLER_NAME)
-        : mergeStatus(object.status, own, CONTROLLER_NAME)
-    const [before, after] = [object.status, next ?? object.status].map((status) => ownPart(status, CONTROLLER_NAME))
+        ? withdrawStatus(object.status, this.#written.get(key), controller)
+        : mergeStatus(object.status, own, controller)
+    const [before, after] = [object.status, next ?? object.status].map((status) => ownPart(status, controller))
     if (next !== undefined) await client.replace(`${path}/status`, withStatus(object, next))
     if (own === undefined) this.#written.delete(key)
     else this.#written.set(key, after!)

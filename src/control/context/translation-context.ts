@@ -1,4 +1,5 @@
 import type { TlsMaterialCheck } from '#base/tls-material.ts'
+import type { ControllerNames } from './controller.ts'
 import type { Grants } from './grants.ts'
 import type { Inventory } from './inventory.ts'
 import type { ReportOn } from './reporting.ts'
@@ -7,6 +8,7 @@ import type { ReportOn } from './reporting.ts'
 export interface TranslationContext {
   readonly inventory: Inventory
   readonly grants: Grants
+  readonly names: ControllerNames
   readonly reportOn: ReportOn
   readonly tlsMaterial: TlsMaterialCheck
   readonly isPast: IsPast

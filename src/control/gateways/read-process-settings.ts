@@ -1,6 +1,7 @@
 import type { KindName } from '#api/kinds.ts'
 import type { ApiObject } from '#api/object.ts'
 import type { ObjectChange } from '#api/object-change.ts'
+import { DEFAULT_NAMES } from '../context/controller.ts'
 import { inventoryOf } from '../context/inventory.ts'
 import { type ProcessSettings, settingsOf } from './process-settings.ts'
 import { isOwnClass } from './resolve-gateways.ts'
@@ -22,7 +23,7 @@ export function readProcessSettings(objects: readonly ApiObject[]): SharedSettin
   let workers: number | undefined
   const differing: { gateway: string; setting: string }[] = []
   for (const gateway of inventory.all('Gateway')) {
-    if (!isOwnClass(inventory, gateway.spec.gatewayClassName)) continue
+    if (!isOwnClass(inventory, DEFAULT_NAMES, gateway.spec.gatewayClassName)) continue
     const parameters = resolveParameters(inventory, gateway, () => {}).objects.map(({ spec }) => spec)
     const settings = settingsOf(parameters)
     const { namespace, name } = gateway.metadata

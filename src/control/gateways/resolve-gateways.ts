@@ -6,7 +6,7 @@ import { suggest } from '#base/suggest.ts'
 import { listenerSetTarget, listenerTarget } from '#plan/target.ts'
 import { type AllowedNamespaces, allowsNamespace, reportAllowedNamespaces } from '../context/allowed-namespaces.ts'
 import type { ConditionFault } from '../context/condition.ts'
-import { CONTROLLER_NAME, GATEWAY_CLASS } from '../context/controller.ts'
+import type { ControllerNames } from '../context/controller.ts'
 import { normaliseHostname } from '../context/hostname.ts'
 import type { Inventory } from '../context/inventory.ts'
 import type { Report } from '../context/reporting.ts'
@@ -56,10 +56,10 @@ export function resolveGateway(
   object: GatewayObject,
   addresses: GatewayAddresses,
 ): ResolvedGateway | undefined {
-  const { inventory, reportOn } = context
+  const { inventory, names, reportOn } = context
   const report = reportOn(object)
-  if (!isOwnClass(inventory, object.spec.gatewayClassName)) {
-    reportUnknownClass(inventory, object, report)
+  if (!isOwnClass(inventory, names, object.spec.gatewayClassName)) {
+    reportUnknownClass(context, object, report)
     return undefined
   }
   reportUnsupported(object, addresses.serviceOf !== undefined, report)
@@ -116,11 +116,12 @@ export function resolveListenerSet(
 }
 
 /** Reports a ListenerSet whose Gateway does not exist, or has no class. Those of another controller's Gateway are ignored. */
-export function reportOrphan({ inventory, reportOn }: TranslationContext, set: ListenerSetObject): void {
+export function reportOrphan(context: TranslationContext, set: ListenerSetObject): void {
+  const { inventory, reportOn } = context
   const { group, kind, name, namespace = set.metadata.namespace } = set.spec.parentRef
   const report = reportOn(set)
   const gateway = isGateway(set.spec.parentRef) ? inventory.find('Gateway', namespace, name) : undefined
-  if (gateway !== undefined) return reportClasslessParent(inventory, gateway, { path: 'spec.parentRef', report })
+  if (gateway !== undefined) return reportClasslessParent(context, gateway, { path: 'spec.parentRef', report })
   const { code, message } = isGateway(set.spec.parentRef)
     ? notFound(inventory, 'parent-not-found', { kind: 'Gateway', namespace, name })
     : {
@@ -141,9 +142,11 @@ function isGateway({ group, kind }: ListenerSetObject['spec']['parentRef']): boo
   return group === GATEWAY_GROUP && kind === 'Gateway'
 }
 
+type ClassContext = Pick<TranslationContext, 'inventory' | 'names'>
+
 /** Reports a Gateway whose class does not exist. No controller owns it, so its status is not written. */
-function reportUnknownClass(inventory: Inventory, gateway: GatewayObject, report: Report): void {
-  if (hasClass(inventory, gateway)) return
+function reportUnknownClass({ inventory, names }: ClassContext, gateway: GatewayObject, report: Report): void {
+  if (hasClass({ inventory, names }, gateway)) return
   const { gatewayClassName } = gateway.spec
   const path = 'spec.gatewayClassName'
   const effect = 'no controller serves this Gateway'
@@ -151,21 +154,21 @@ function reportUnknownClass(inventory: Inventory, gateway: GatewayObject, report
     const message = `${refusedText(`GatewayClass ${gatewayClassName}`)}; ${effect}`
     return report({ path, code: 'object-refused', message, severity: 'error' })
   }
-  const known = [GATEWAY_CLASS, ...inventory.all('GatewayClass').map(({ metadata }) => metadata.name)]
+  const known = [names.gatewayClass, ...inventory.all('GatewayClass').map(({ metadata }) => metadata.name)]
   const nearest = suggest(gatewayClassName, known)
   const hint =
-    nearest === undefined ? `; the class of this gateway is "${GATEWAY_CLASS}"` : `, did you mean "${nearest}"?`
+    nearest === undefined ? `; the class of this gateway is "${names.gatewayClass}"` : `, did you mean "${nearest}"?`
   const message = `GatewayClass ${gatewayClassName} not found; ${effect}${hint}`
   report({ path, code: 'gateway-class-not-found', message, severity: 'error' })
 }
 
 /** Reports that an object is attached to a Gateway without a controller, because its class does not exist. */
 export function reportClasslessParent(
-  inventory: Inventory,
+  { inventory, names }: ClassContext,
   gateway: GatewayObject,
   { path, report }: { readonly path: string; readonly report: Report },
 ): void {
-  if (hasClass(inventory, gateway)) return
+  if (hasClass({ inventory, names }, gateway)) return
   const { metadata, spec } = gateway
   const title = `GatewayClass ${spec.gatewayClassName}`
   const isRefused = inventory.isRefused('GatewayClass', '', spec.gatewayClassName)
@@ -174,16 +177,14 @@ export function reportClasslessParent(
   report({ path, code: isRefused ? 'object-refused' : 'gateway-class-not-found', message, severity: 'warning' })
 }
 
-function hasClass(inventory: Inventory, { spec }: GatewayObject): boolean {
-  return (
-    spec.gatewayClassName === GATEWAY_CLASS || inventory.find('GatewayClass', '', spec.gatewayClassName) !== undefined
-  )
+function hasClass({ inventory, names }: ClassContext, { spec: { gatewayClassName } }: GatewayObject): boolean {
+  return gatewayClassName === names.gatewayClass || inventory.find('GatewayClass', '', gatewayClassName) !== undefined
 }
 
 /** Whether this controller owns the class: by its `controllerName`, or, without a GatewayClass object, by the default name. */
-export function isOwnClass(inventory: Inventory, name: string): boolean {
-  const found = inventory.find('GatewayClass', '', name)
-  return found === undefined ? name === GATEWAY_CLASS : found.spec.controllerName === CONTROLLER_NAME
+export function isOwnClass(inventory: Inventory, names: ControllerNames, className: string): boolean {
+  const found = inventory.find('GatewayClass', '', className)
+  return found === undefined ? className === names.gatewayClass : found.spec.controllerName === names.controller
 }
 
 const NO_ADDRESS: ConditionFault = { reason: 'NoResources', message: 'no address is left for the Gateway' }

@@ -3,13 +3,16 @@ import { GATEWAY_GROUP } from '#api/groups.ts'
 import type { ParentReference } from '#api/parent-reference.ts'
 import type { Inventory } from '../context/inventory.ts'
 import type { Report } from '../context/reporting.ts'
+import type { TranslationContext } from '../context/translation-context.ts'
 import { reportClasslessParent } from '../gateways/resolve-gateways.ts'
 import { reportMixedSections } from '../references/mixed-sections.ts'
 import { wrongReference } from '../references/wrong-reference.ts'
 import type { RouteObject } from './route-object.ts'
 
 /** Reports parents that have no effect. Those that refuse the route are reported when it is attached. */
-export function checkParents(inventory: Inventory, { metadata, spec }: RouteObject, report: Report): void {
+export function checkParents(context: TranslationContext, route: RouteObject): void {
+  const { metadata, spec } = route
+  const report = context.reportOn(route)
   const { parentRefs = [], useDefaultGateways } = spec
   if (useDefaultGateways !== undefined) {
     const message = 'default Gateways are not implemented yet; set parentRefs'
@@ -29,8 +32,8 @@ export function checkParents(inventory: Inventory, { metadata, spec }: RouteObje
       report({ path, code: 'duplicate', message, severity: 'warning' })
     } else if (!isParentKind(ref)) reportForeignKind(ref, path, report)
     else {
-      const gateway = gatewayOf(inventory, ref, metadata.namespace)
-      if (gateway !== undefined) reportClasslessParent(inventory, gateway, { path, report })
+      const gateway = gatewayOf(context.inventory, ref, metadata.namespace)
+      if (gateway !== undefined) reportClasslessParent(context, gateway, { path, report })
     }
   }
 }

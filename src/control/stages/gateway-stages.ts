@@ -5,7 +5,6 @@ import { keyOf } from '#api/object.ts'
 import type { StageDefinition, Work } from '#base/incremental/stage.ts'
 import { socketKey } from '#plan/socket.ts'
 import { gatewayTarget, listenerSetTarget } from '#plan/target.ts'
-import { CONTROLLER_NAME } from '../context/controller.ts'
 import type { GatewayAddresses } from '../gateways/check-addresses.ts'
 import { type Claim, orderOf } from '../gateways/claim.ts'
 import { findConflicts } from '../gateways/find-conflicts.ts'
@@ -31,8 +30,8 @@ export function classStage(tables: Tables, openContext: OpenContext): StageDefin
     each: [tables.objects.GatewayClass],
     writes: [tables.classFaults, tables.findings],
     run([object], work, key) {
-      if (object!.spec.controllerName !== CONTROLLER_NAME) return
-      const { inventory, reportOn } = openContext(work)
+      const { inventory, names, reportOn } = openContext(work)
+      if (object!.spec.controllerName !== names.controller) return
       const fault = classFault(inventory, object!, reportOn(object!))
       if (fault !== undefined) work.write(tables.classFaults, key, fault)
     },

@@ -1,7 +1,6 @@
 import { type ApiObject, objectKey } from '#api/object.ts'
 import { clock } from '#base/clock.ts'
 import type { Work } from '#base/incremental/stage.ts'
-import type { TlsMaterialCheck } from '#base/tls-material.ts'
 import { type Grants, pairKey } from '../context/grants.ts'
 import type { Inventory } from '../context/inventory.ts'
 import type { ReportOn } from '../context/reporting.ts'
@@ -11,10 +10,14 @@ import type { Tables } from './tables.ts'
 /** Creates the context of one node: reads through it become dependencies of the node, and reports become its findings. */
 export type OpenContext = (work: Work) => TranslationContext
 
-export function contextOpener(tables: Tables, tlsMaterial: TlsMaterialCheck): OpenContext {
+export function contextOpener(
+  tables: Tables,
+  { names, tlsMaterial }: Pick<TranslationContext, 'names' | 'tlsMaterial'>,
+): OpenContext {
   return (work) => ({
     inventory: trackedInventory(tables, work),
     grants: trackedGrants(tables, work),
+    names,
     reportOn: reportTo(tables, work),
     tlsMaterial,
     isPast: watchedTime(tables, work),

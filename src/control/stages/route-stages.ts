@@ -28,10 +28,10 @@ export function matchStage(tables: Tables, openContext: OpenContext): StageDefin
     each: [objects.HTTPRoute, objects.GRPCRoute, objects.TCPRoute, objects.TLSRoute],
     writes: [matchedRoutes, httpContenders, grpcContenders, tables.findings],
     run([object], work, key) {
-      const { inventory, reportOn } = openContext(work)
-      checkParents(inventory, object!, reportOn(object!))
+      const context = openContext(work)
+      checkParents(context, object!)
       const listenersOf = (parent: string) => work.read(tables.listeners, parent)[0]
-      const matched = matchRoute({ inventory, listenersOf }, object!)
+      const matched = matchRoute({ inventory: context.inventory, listenersOf }, object!)
       if (matched === undefined) return
       work.write(matchedRoutes, key, matched)
       if (isRelayRoute(object!)) return

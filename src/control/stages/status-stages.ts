@@ -4,7 +4,6 @@ import type { StageDefinition, Stages, Work } from '#base/incremental/stage.ts'
 import type { Source } from '#base/incremental/table.ts'
 import { socketKey } from '#plan/socket.ts'
 import { conditionsOf } from '../context/condition.ts'
-import { CONTROLLER_NAME } from '../context/controller.ts'
 import { socketOf } from '../gateways/listener.ts'
 import { backendStatus } from '../status/backend-status.ts'
 import { gatewayStatus, listenerSetStatus, type Traffic } from '../status/gateway-status.ts'
@@ -29,12 +28,12 @@ export function findingStage({ findings, problems, allFindings }: Tables): Stage
   }
 }
 
-/** Adds the stages that write the statuses, one for each kind of object. */
-export function addStatusStages(stages: Stages, tables: Tables): void {
+/** Adds the stages that write the statuses, one for each kind of object. @param controller `controllerName` of our entries */
+export function addStatusStages(stages: Stages, tables: Tables, controller: string): void {
   const { objects, gateways, listenerSets, routes, backends, policyFacts, tlsPolicies } = tables
   stages.add(
     statusStage(tables, 'classStatuses', objects.GatewayClass, (object, work, key) => {
-      if (object.spec.controllerName !== CONTROLLER_NAME) return undefined
+      if (object.spec.controllerName !== controller) return undefined
       const [fault] = work.read(tables.classFaults, key)
       const condition = conditionsOf(object)
       const accepted =
@@ -58,7 +57,8 @@ export function addStatusStages(stages: Stages, tables: Tables): void {
   stages.add(
     statusStage(tables, 'routeStatuses', routes, (route, work, key) => {
       const hasNoEndpoints = (backend: string) => work.count(tables.endpointless, backend) > 0
-      return { object: route.route.object, status: routeStatus(route, hasNoEndpoints, errorsOf(tables, work, key)) }
+      const errors = errorsOf(tables, work, key)
+      return { object: route.route.object, status: routeStatus(route, { controller, hasNoEndpoints, errors }) }
     }),
   )
   stages.add(
@@ -69,13 +69,15 @@ export function addStatusStages(stages: Stages, tables: Tables): void {
   stages.add(
     statusStage(tables, 'policyStatuses', policyFacts, (policy, work, key) => {
       const gatewaysOf = (target: string) => work.read(tables.gatewaysOf, target)[0] ?? []
-      return { object: policy.object, status: policyStatus(policy, gatewaysOf, errorsOf(tables, work, key)) }
+      const errors = errorsOf(tables, work, key)
+      return { object: policy.object, status: policyStatus(policy, { controller, gatewaysOf, errors }) }
     }),
   )
   stages.add(
     statusStage(tables, 'tlsPolicyStatuses', tlsPolicies, (policy, work, key) => {
       const gatewaysOf = (target: string) => work.read(tables.gatewaysOf, target)[0] ?? []
-      return { object: policy.object, status: tlsPolicyStatus(policy, work.read(tables.overlaps, key), gatewaysOf) }
+      const overlaps = work.read(tables.overlaps, key)
+      return { object: policy.object, status: tlsPolicyStatus(policy, { controller, gatewaysOf, overlaps }) }
     }),
   )
 }

@@ -3,7 +3,7 @@ import { objectKey } from '#api/object.ts'
 import type { ProxyParametersObject } from '#api/proxy-parameters.ts'
 import type { StageDefinition } from '#base/incremental/stage.ts'
 import { describeOrigin } from '#base/origin.ts'
-import { CONTROLLER_NAME, GATEWAY_CLASS } from '../context/controller.ts'
+import type { ControllerNames } from '../context/controller.ts'
 import type { Report } from '../context/reporting.ts'
 import { clusterSettings, settingsProblems, unknownModules } from '../gateways/process-settings.ts'
 import { refusedText } from '../references/not-found.ts'
@@ -50,14 +50,14 @@ function reportUnreferenced(report: Report): void {
 }
 
 /** Reports that no port is open. The finding belongs to the default GatewayClass, which need not exist as an object. */
-export function noGatewayStage(tables: Tables): StageDefinition<true> {
+export function noGatewayStage(tables: Tables, { controller, gatewayClass }: ControllerNames): StageDefinition<true> {
   return {
     name: 'noGateway',
     each: [tables.always],
     writes: [tables.findings],
     run(_, work) {
       if (work.count(tables.served, 'any') > 0) return
-      const origin = { kind: 'GatewayClass', namespace: '', name: GATEWAY_CLASS }
+      const origin = { kind: 'GatewayClass', namespace: '', name: gatewayClass }
       const report = reportTo(tables, work)({ origin })
       const gateways = work.read(tables.ofKind, 'Gateway') as readonly GatewayObject[]
       const usedClasses = gateways.map(({ spec }) => objectKey('GatewayClass', '', spec.gatewayClassName))
@@ -71,8 +71,8 @@ export function noGatewayStage(tables: Tables): StageDefinition<true> {
       const classes = [...new Set(gateways.map(({ spec }) => spec.gatewayClassName))].join(', ')
       const message =
         gateways.length === 0
-          ? `there is no Gateway, so no port is open; create one with gatewayClassName ${GATEWAY_CLASS}`
-          : `no port is open: no Gateway has a GatewayClass of ${CONTROLLER_NAME}, such as ${GATEWAY_CLASS}; the Gateways have ${classes}`
+          ? `there is no Gateway, so no port is open; create one with gatewayClassName ${gatewayClass}`
+          : `no port is open: no Gateway has a GatewayClass of ${controller}, such as ${gatewayClass}; the Gateways have ${classes}`
       report({ path: '', code: 'no-gateway', message, severity: 'warning' })
     },
   }

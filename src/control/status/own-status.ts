@@ -1,6 +1,5 @@
 import type { ApiObject } from '#api/object.ts'
 import { type ConditionDraft, conditionsOf } from '../context/condition.ts'
-import { CONTROLLER_NAME } from '../context/controller.ts'
 import type { ObjectStatus } from '../translation.ts'
 import { withForeignConditions } from './foreign-conditions.ts'
 
@@ -10,11 +9,17 @@ export interface OwnStatus {
   readonly status: ObjectStatus['status']
 }
 
-/** @param refusedEdit why the newest version of the object is refused */
-export function completeStatus({ object, status }: OwnStatus, refusedEdit: string | undefined): ObjectStatus {
+/** @param refusedEdit why the newest version of the object is refused @param controller `controllerName` of our entries */
+export function completeStatus(
+  { object, status }: OwnStatus,
+  refusedEdit: string | undefined,
+  controller: string,
+): ObjectStatus {
   const { namespace, name } = object.metadata
   const own =
-    refusedEdit === undefined ? status : withCondition(status, refusedEditCondition(conditionsOf(object), refusedEdit))
+    refusedEdit === undefined
+      ? status
+      : withCondition(status, refusedEditCondition(conditionsOf(object), refusedEdit), controller)
   return { kind: object.kind, namespace, name, status: withForeignConditions(own, object.status) }
 }
 
@@ -27,16 +32,19 @@ function refusedEditCondition(condition: ReturnType<typeof conditionsOf>, why: s
 }
 
 /** Adds a condition to every list of conditions of this controller, except those of listeners. */
-function withCondition(status: Status, condition: ConditionDraft): Status {
+function withCondition(status: Status, condition: ConditionDraft, controller: string): Status {
   return Object.fromEntries(
     Object.entries(status).map(([name, value]) => {
       if (!Array.isArray(value)) return [name, value]
       if (name === 'conditions') return [name, [...value, condition]]
-      return [name, value.map((entry) => (isOwn(entry) ? withCondition(entry, condition) : entry))]
+      return [
+        name,
+        value.map((entry) => (isOwn(entry, controller) ? withCondition(entry, condition, controller) : entry)),
+      ]
     }),
   )
 }
 
-function isOwn(entry: unknown): entry is Status {
-  return (entry as { readonly controllerName?: unknown } | null)?.controllerName === CONTROLLER_NAME
+function isOwn(entry: unknown, controller: string): entry is Status {
+  return (entry as { readonly controllerName?: unknown } | null)?.controllerName === controller
 }

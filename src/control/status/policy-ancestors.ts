@@ -2,7 +2,6 @@ import { GATEWAY_GROUP, OWN_GROUP } from '#api/groups.ts'
 import type { PolicyAncestorStatus } from '#api/policy-status.ts'
 import { compareText } from '#base/compare-text.ts'
 import { type ConditionDraft, conditionsOf } from '../context/condition.ts'
-import { CONTROLLER_NAME } from '../context/controller.ts'
 
 /** Maximum number of ancestors in a status (Gateway API). */
 const MAX_ANCESTORS = 16
@@ -71,33 +70,45 @@ export function gatewayRef(gateway: string): AncestorRef {
   return { group: GATEWAY_GROUP, kind: 'Gateway', namespace, name }
 }
 
+interface OwnAncestors {
+  /** `controllerName` of the entries. */
+  readonly controller: string
+  readonly entries: readonly AncestorEntry[]
+  /** How many Gateways `entries` does not have, because they come after all that a status has room for. */
+  readonly omitted: number
+}
+
 /**
- * `status.ancestors` of a policy: the entries of this controller, and those of others as they are.
- * @param status the status before
- * @param omitted how many Gateways `entries` does not have, because they come after all that a status has room for
+ * `status.ancestors` of a policy: the entries of this controller, and those of others as they are. If there are more than 16, the last entry of
+ * this controller says how many were omitted.
  */
 export function policyAncestors(
-  object: Parameters<typeof conditionsOf>[0],
-  status: unknown,
-  entries: readonly AncestorEntry[],
-  omitted: number,
+  object: Parameters<typeof conditionsOf>[0] & { readonly status?: unknown },
+  { controller, entries, omitted }: OwnAncestors,
 ): readonly Ancestor[] {
   const own = entries.map(({ ancestorRef, conditions }): Draft => {
-    const named = { ancestorRef, controllerName: CONTROLLER_NAME }
+    const named = { ancestorRef, controllerName: controller }
     return { ...named, write: () => ({ ...named, conditions: conditions() }) }
   })
-  const foreign = foreignAncestors(status).map((ancestor) => ({ ...ancestor, write: () => ancestor }))
-  return limitAncestors([...foreign, ...own].sort(byReference), omitted, conditionsOf(object))
+  const foreign = foreignAncestors(object.status, controller)
+  const drafts = [...foreign.map((ancestor) => ({ ...ancestor, write: () => ancestor })), ...own].sort(byReference)
+  const count = drafts.length + omitted
+  const kept = drafts.slice(0, MAX_ANCESTORS)
+  const last = count <= MAX_ANCESTORS ? -1 : kept.findLastIndex(({ controllerName }) => controllerName === controller)
+  return kept.map((draft, index) => {
+    if (index !== last) return draft.write()
+    const message = `${count - (MAX_ANCESTORS - 1)} AncestorRefs ignored due to max status size`
+    const summarized = conditionsOf(object)('StatusSummarized', 'True', 'StatusSummary', message)
+    return { ancestorRef: SUMMARY, controllerName: controller, conditions: [summarized] }
+  })
 }
 
 /** The entries of other controllers; a status with an invalid shape has none. */
-function foreignAncestors(status: unknown): readonly Ancestor[] {
+function foreignAncestors(status: unknown, controller: string): readonly Ancestor[] {
   const ancestors = (status as { readonly ancestors?: unknown } | null | undefined)?.ancestors
+  const isForeign = (entry: Partial<Ancestor> | null) =>
+    typeof entry?.ancestorRef?.name === 'string' && entry.controllerName !== controller
   return Array.isArray(ancestors) ? ancestors.filter(isForeign) : []
-}
-
-function isForeign(entry: Partial<Ancestor> | null): entry is Ancestor {
-  return typeof entry?.ancestorRef?.name === 'string' && entry.controllerName !== CONTROLLER_NAME
 }
 
 function byReference(a: { readonly ancestorRef: AncestorRef }, b: { readonly ancestorRef: AncestorRef }): number {
@@ -106,22 +117,4 @@ function byReference(a: { readonly ancestorRef: AncestorRef }, b: { readonly anc
 
 function sortKey({ group = '', kind = '', name, sectionName = '', port, namespace = '' }: AncestorRef): string {
   return `${group}/${kind}/${name}/${sectionName}/${port ?? ''}.${namespace}`
-}
-
-/** Limits the ancestors to 16. If there are more, the last entry of this controller says how many were omitted. */
-function limitAncestors(
-  ancestors: readonly Draft[],
-  omitted: number,
-  condition: ReturnType<typeof conditionsOf>,
-): readonly Ancestor[] {
-  const count = ancestors.length + omitted
-  const kept = ancestors.slice(0, MAX_ANCESTORS)
-  const last =
-    count <= MAX_ANCESTORS ? -1 : kept.findLastIndex(({ controllerName }) => controllerName === CONTROLLER_NAME)
-  return kept.map((draft, index) => {
-    if (index !== last) return draft.write()
-    const message = `${count - (MAX_ANCESTORS - 1)} AncestorRefs ignored due to max status size`
-    const summarized = condition('StatusSummarized', 'True', 'StatusSummary', message)
-    return { ancestorRef: SUMMARY, controllerName: CONTROLLER_NAME, conditions: [summarized] }
-  })
 }

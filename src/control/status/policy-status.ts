@@ -13,12 +13,19 @@ import {
   writtenGateways,
 } from './policy-ancestors.ts'
 
+interface StatusFacts {
+  /** `controllerName` of our entries. */
+  readonly controller: string
+  readonly gatewaysOf: GatewaysOf
+  /** Findings of the policy with severity `error`. */
+  readonly errors: readonly Finding[]
+}
+
 /**
  * `status` of a ProxyPolicy: one entry for each Gateway whose traffic it affects, one for targets that it is not attached to, and a
  * summary (specification 1, 2.6; decision A-24).
- * @param errors findings of the policy with severity `error`
  */
-export function policyStatus(policy: PolicyFacts, gatewaysOf: GatewaysOf, errors: readonly Finding[]) {
+export function policyStatus(policy: PolicyFacts, { controller, gatewaysOf, errors }: StatusFacts) {
   const { object, attachments } = policy
   const accepted = acceptedCondition(policy, errors)
   const unattached = unattachedCondition(policy)
@@ -40,7 +47,7 @@ export function policyStatus(policy: PolicyFacts, gatewaysOf: GatewaysOf, errors
             unattached ?? attachedCondition(policy),
             ...overlappedConditions(policy, (at) => gatewaysOf(at).length > 0),
           ],
-    ancestors: policyAncestors(object, object.status, own, gateways.length - reached.length),
+    ancestors: policyAncestors(object, { controller, entries: own, omitted: gateways.length - reached.length }),
   }
 }
 

@@ -1,15 +1,21 @@
 import { compareText } from '#base/compare-text.ts'
 import type { Finding } from '#base/finding.ts'
 import { conditionsOf } from '../context/condition.ts'
-import { CONTROLLER_NAME } from '../context/controller.ts'
 import type { AttachedParent } from '../routes/attach-route.ts'
 import type { TranslatedRoute } from '../routes/translate-route.ts'
 
-/** `status` of a route: one entry for each parent (Gateway API). A message lists Services without endpoints (decision A-131). @param errors of the route */
+export interface RouteFacts {
+  /** `controllerName` of our entries. */
+  readonly controller: string
+  readonly hasNoEndpoints: (backend: string) => boolean
+  /** Of the route. */
+  readonly errors: readonly Finding[]
+}
+
+/** `status` of a route: one entry for each parent (Gateway API). A message lists Services without endpoints (decision A-131). */
 export function routeStatus(
   { route, accepted, resolvedRefs, uses }: TranslatedRoute,
-  hasNoEndpoints: (backend: string) => boolean,
-  errors: readonly Finding[] = [],
+  { controller, hasNoEndpoints, errors }: RouteFacts,
 ) {
   const unresolved = resolvedRefs ?? guardedMirror(errors)
   const condition = conditionsOf(route.object)
@@ -19,7 +25,7 @@ export function routeStatus(
     const refused = fault ?? accepted
     return {
       parentRef: ref,
-      controllerName: CONTROLLER_NAME,
+      controllerName: controller,
       conditions: [
         refused === undefined
           ? condition(
@@ -35,7 +41,7 @@ export function routeStatus(
       ],
     }
   })
-  const all = [...foreignParents(route.object.status), ...own]
+  const all = [...foreignParents(route.object.status, controller), ...own]
   return { parents: all.sort((a, b) => compareText(sortKey(a.parentRef), sortKey(b.parentRef))) }
 }
 
@@ -51,13 +57,11 @@ interface ParentEntry {
 }
 
 /** The entries of other controllers; a status with an invalid shape has none. */
-function foreignParents(status: unknown): readonly ParentEntry[] {
+function foreignParents(status: unknown, controller: string): readonly ParentEntry[] {
   const parents = (status as { readonly parents?: unknown } | null | undefined)?.parents
+  const isForeign = (entry: Partial<ParentEntry> | null) =>
+    typeof entry?.parentRef === 'object' && entry.controllerName !== controller
   return Array.isArray(parents) ? parents.filter(isForeign) : []
-}
-
-function isForeign(entry: Partial<ParentEntry> | null): entry is ParentEntry {
-  return typeof entry?.parentRef === 'object' && entry.controllerName !== CONTROLLER_NAME
 }
 
 function sortKey({ group, kind, namespace = '', name, sectionName = '', port }: AttachedParent['ref']): string {

@@ -4,11 +4,16 @@ import { describeOverlaps } from '../policies/describe-overlaps.ts'
 import type { Overlap } from '../policies/find-overlaps.ts'
 import { type GatewaysOf, policyAncestors, reachedGateways, writtenGateways } from './policy-ancestors.ts'
 
-/**
- * `status` of a BackendTLSPolicy: one entry for each Gateway whose traffic reaches its targets (Gateway API, BackendTLSPolicy).
- * @param overlaps the places where another policy overrides it
- */
-export function tlsPolicyStatus(policy: AttachedTlsPolicy, overlaps: readonly Overlap[], gatewaysOf: GatewaysOf) {
+interface StatusFacts {
+  /** `controllerName` of our entries. */
+  readonly controller: string
+  readonly gatewaysOf: GatewaysOf
+  /** The places where another policy overrides it. */
+  readonly overlaps: readonly Overlap[]
+}
+
+/** `status` of a BackendTLSPolicy: one entry for each Gateway whose traffic reaches its targets (Gateway API, BackendTLSPolicy). */
+export function tlsPolicyStatus(policy: AttachedTlsPolicy, { controller, gatewaysOf, overlaps }: StatusFacts) {
   const { object, attachments } = policy
   const gateways = reachedGateways(attachments, gatewaysOf)
   const entries = writtenGateways(gateways).map(({ key, ancestorRef }) => ({
@@ -21,7 +26,7 @@ export function tlsPolicyStatus(policy: AttachedTlsPolicy, overlaps: readonly Ov
       resolvedRefsCondition(policy),
     ],
   }))
-  return { ancestors: policyAncestors(object, object.status, entries, gateways.length - entries.length) }
+  return { ancestors: policyAncestors(object, { controller, entries, omitted: gateways.length - entries.length }) }
 }
 
 function acceptedCondition(policy: AttachedTlsPolicy, overlaps: readonly Overlap[]): ConditionDraft {
