@@ -25,6 +25,7 @@ export async function startGateway(folder: string, state: string | undefined): P
   let applied: (atMs: number) => void = () => {}
   const events: InstanceEvents = {
     secrets: () => {},
+    clusterChanged: () => {},
     objectsChanged: () => {},
     translated: () => {},
     applied: () => applied(now()),

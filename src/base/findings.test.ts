@@ -60,6 +60,7 @@ test('codes are API: none is renamed or removed by accident, and each has one ki
     'credential-unavailable',
     'credentials-share-location',
     'deny-can-fail',
+    'deployment-blocked',
     'duplicate',
     'duplicate-object',
     'endpoint-link-local',

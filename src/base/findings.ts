@@ -134,6 +134,8 @@ export const FINDINGS = {
       'gateway-class-not-found': 'The GatewayClass does not exist, so no controller serves the Gateway.',
       'address-not-usable': 'The Gateway cannot have this address.',
       'parameters-invalid': 'The parameters of a Gateway or GatewayClass cannot be used.',
+      'deployment-blocked':
+        'An object that somebody else owns, or a session key that cannot be used, keeps the proxy of the Gateway from being deployed.',
       'parameters-only-on-kubernetes': 'The parameter takes effect only on Kubernetes.',
       'listener-protocol': 'The protocol of the listener, or a setting for it, is not supported.',
       'listener-port-reserved': 'The gateway itself uses the port.',

@@ -254,6 +254,19 @@ test('problems of files are logged whenever they change, with the objects that s
   ])
 })
 
+test('problems of a cluster are logged when they change', () => {
+  const { saying } = logs()
+  const problem = { file: '', path: '', code: 'kind-not-served', severity: 'warning', message: 'no TCPRoute' } as const
+  expect(saying((log) => log.clusterChanged([problem]))).toEqual([
+    'warn the objects of the cluster are not complete, or some have errors errors=0 warnings=1',
+    'warn problem code=kind-not-served problem="no TCPRoute"',
+  ])
+  expect(saying((log) => log.clusterChanged([problem]))).toEqual([])
+  expect(saying((log) => log.clusterChanged([]))).toEqual([
+    'info the objects of the cluster are complete, and none has errors',
+  ])
+})
+
 test('objects that a file with problems no longer contains are logged once, and the file is in use again when it has no errors', () => {
   const { saying } = logs()
   const at = { file: 'a.yaml', line: 1, column: 1 }

@@ -22,9 +22,10 @@ type StartedInstance = Pick<Instance, 'ports' | 'adminUrl' | 'whyNotReady'> & Pa
 /** Logs the events of an instance. Events that several workers report, and unchanged states, are logged once. */
 export class InstanceLog implements InstanceEvents {
   readonly #log: ApplicationLog
-  /** The last logged problems of files, and of the objects in them. */
+  /** The last logged problems of files, of what a cluster has, and of the objects. */
   readonly #known: Record<keyof typeof RESOLVED, ReadonlyMap<string, FileProblem>> = {
     files: new Map(),
+    cluster: new Map(),
     objects: new Map(),
   }
   /** Objects kept from a previous version, by file; empty: none any more, but the file still has errors. */
@@ -75,6 +76,10 @@ export class InstanceLog implements InstanceEvents {
     this.#problems('files', problems, stale.length > 0 ? KEPT : NONE_KEPT)
     this.#logKept(problems, stale)
     this.#logRemoved(removed)
+  }
+
+  clusterChanged(problems: readonly FileProblem[]): void {
+    this.#problems('cluster', problems, 'the objects of the cluster are not complete, or some have errors')
   }
 
   #logKept(problems: readonly FileProblem[], stale: readonly StaleFile[]): void {
@@ -275,10 +280,11 @@ const NONE_KEPT = 'the files have problems; no object is kept from an earlier ve
 
 const RESOLVED = {
   files: 'all problems of the files are resolved',
+  cluster: 'the objects of the cluster are complete, and none has errors',
   objects: 'all problems of the objects are resolved',
 } as const
 
-const MODULE_OF = { files: 'store', objects: 'control' } as const
+const MODULE_OF = { files: 'store', cluster: 'store', objects: 'control' } as const
 
 const UNWRITTEN = 'the access log cannot be written; lines are queued in memory, and dropped when the queue is full'
 

@@ -26,7 +26,7 @@ interface ApiWrite {
 }
 
 /** Owns the fields that the gateway applies. */
-const MANAGER = 'gatewright'
+export const MANAGER = 'gatewright'
 
 export interface ApplyOptions {
   readonly manager?: string
@@ -129,6 +129,11 @@ export class ApiClient implements Disposable {
     return this.#write(`${path}?${query}`, { method: 'PATCH', contentType, body: object })
   }
 
+  /** Merges a patch into an object (RFC 7396). @throws ApiUnreadable with 409 if it names a version that has changed since */
+  async merge(path: string, patch: object): Promise<ApiAnswer> {
+    return this.#write(path, { method: 'PATCH', contentType: 'application/merge-patch+json', body: patch })
+  }
+
   /** Replaces an object, or its status, in the version that it names. @throws ApiUnreadable with 409 if it has changed since */
   async replace(path: string, object: object): Promise<ApiAnswer> {
     return this.#write(path, { method: 'PUT', contentType: 'application/json', body: object })
@@ -199,6 +204,7 @@ export class ApiClient implements Disposable {
     return new ApiUnreadable(this.#withCredential(said === undefined ? answered : `${answered}: ${said}`), {
       status,
       retryAfterMs,
+      said,
     })
   }
 

@@ -6,12 +6,28 @@ export class ApiUnreadable extends Error {
 
   /** How long the API wants its client to wait. */
   readonly retryAfterMs: number
+  /** The message of the answer, if it has one. */
+  readonly said: string | undefined
 
-  constructor(message: string, { status, retryAfterMs = 0 }: { status?: number; retryAfterMs?: number } = {}) {
+  constructor(message: string, { status, retryAfterMs = 0, said }: Answer = {}) {
     super(message)
     this.status = status
     this.retryAfterMs = retryAfterMs
+    this.said = said
   }
+}
+
+interface Answer {
+  readonly status?: number
+  readonly retryAfterMs?: number
+  readonly said?: string | undefined
+}
+
+/** The API does not answer, does not know us, or asks us to wait: other requests would fare no better. */
+export function isOutage(error: unknown): error is ApiUnreadable {
+  if (!(error instanceof ApiUnreadable)) return false
+  const { status } = error
+  return status === undefined || status === 401 || status === 429 || status >= 500
 }
 
 /** Another writer was faster: the object has changed, or exists. */

@@ -1,6 +1,6 @@
 import { BackOff } from '#base/back-off.ts'
 import { clock } from '#base/clock.ts'
-import { ApiUnreadable, isConflict } from './api-unreadable.ts'
+import { isConflict, isOutage } from './api-unreadable.ts'
 
 const PARALLEL = 4
 /** Then another writer is faster each time, and the next attempt is later. */
@@ -133,13 +133,6 @@ export class WriteQueue<T> implements Disposable {
   #backOff(): BackOff {
     return new BackOff(FIRST_DELAY_MS, LONGEST_DELAY_MS, this.#options.random)
   }
-}
-
-/** The API does not answer, does not know us, or asks us to wait: other objects would fare no better. */
-function isOutage(error: unknown): error is ApiUnreadable {
-  if (!(error instanceof ApiUnreadable)) return false
-  const { status } = error
-  return status === undefined || status === 401 || status === 429 || status >= 500
 }
 
 function seconds(ms: number): string {

@@ -19,6 +19,8 @@ export interface ControlLoop extends PlanReports {
   apply(change: ObjectChange): void
   /** Reports which objects keep their last valid version and why, by key of the object. */
   refused(reasons: ReadonlyMap<string, string>): void
+  /** Reports all problems of the deployment of a Gateway, by its key. */
+  deployed(gateway: string, findings: readonly Finding[]): void
   /** Stops publishing. */
   close(): void
 }
@@ -71,6 +73,11 @@ export function startControlLoop(options: ControlLoopOptions): ControlLoop {
     refused(reasons) {
       if (closed) return
       translator.noteRefusedEdits(reasons)
+      publishStatuses()
+    },
+    deployed(gateway, findings) {
+      if (closed) return
+      translator.noteDeployment(gateway, findings)
       publishStatuses()
     },
     observed(seenOn, fact) {

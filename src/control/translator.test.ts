@@ -238,6 +238,23 @@ test('compile problems and bindings are independent, and new values replace old 
   expect(conditionsIn(translator.translation, 'Gateway')).toContain('Programmed=Unknown/Pending')
 })
 
+test('a Gateway says why its proxy is not deployed as it should be, and no longer when it is', () => {
+  const translator = new Translator()
+  translator.apply({ set: OBJECTS.map(admitObject), removed: [] })
+  const key = `Gateway/default/${gateway.metadata.name}`
+  const origin = { kind: 'Gateway', namespace: 'default', name: gateway.metadata.name }
+  const blocked: Finding = { origin, path: 'spec', code: 'deployment-blocked', message: 'taken', severity: 'error' }
+  const before = conditionsIn(translator.translation, 'Gateway')
+  translator.noteDeployment(key, [blocked])
+  translator.noteProblems(new Map([[key, []]]))
+  expect(conditionsIn(translator.translation, 'Gateway')).toContain('Programmed=False/Invalid')
+  expect(translator.findings).toContainEqual(blocked)
+  translator.noteDeployment(key, [{ ...blocked, code: 'parameters-invalid' }])
+  expect(conditionsIn(translator.translation, 'Gateway')).toContain('Accepted=False/InvalidParameters')
+  translator.noteDeployment(key, [{ ...blocked, code: 'not-implemented' }])
+  expect(conditionsIn(translator.translation, 'Gateway')).toEqual(before)
+})
+
 test('a mirror to a backend with prompt guards is a reference that is not resolved', () => {
   const route = {
     kind: 'HTTPRoute',

@@ -199,6 +199,12 @@ export class Translator {
     this.#faults.update()
   }
 
+  /** Replaces the problems of the deployment of a Gateway. @param gateway its key */
+  noteDeployment(gateway: string, findings: readonly Finding[]): void {
+    this.#tables.problems.put(gateway, 'deployment', findings)
+    this.#faults.update()
+  }
+
   /** Replaces the states of the sockets in the data plane. @param bindings by `socketKey`; a socket that is missing is pending */
   noteBindings(bindings: ReadonlyMap<string, Binding>): void {
     this.#replaceAll(this.#tables.bindings, bindings)

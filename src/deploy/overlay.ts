@@ -50,21 +50,22 @@ export function applyOverlays(generated: Manifest, overlays: readonly Overlay[])
 function applyOverlay(before: Manifest, overlay: Overlay): Overlaid {
   const { metadata = {}, spec } = overlay.patch
   const named: Manifest = { ...before, metadata: mergeMetadata(before.metadata, metadata) }
-  if (spec === undefined) return { manifest: named }
-  if (before.kind === 'ServiceAccount') return { fault: faultOf(overlay, 'a ServiceAccount has no spec; remove it') }
-  const patch = { spec: withoutDeletedFields(spec as JsonObject) }
+  if (spec !== undefined && before.kind === 'ServiceAccount')
+    return { fault: faultOf(overlay, 'a ServiceAccount has no spec; remove it') }
+  const patch: JsonObject = spec === undefined ? {} : { spec: withoutDeletedFields(spec as JsonObject) }
   const { value, failure } = applyStrategicMergePatch(named, patch, keysOf(before.kind))
   if (failure !== undefined) return { fault: faultOf(overlay, `the overlay cannot be applied: ${failure.message}`) }
-  const changed = PROTECTED[overlay.field].find((path) => !sameData(valueAt(before, path), valueAt(value, path)))
+  const paths = [OWN_LABEL, ...PROTECTED[overlay.field]]
+  const changed = paths.find((path) => !sameData(valueAt(before, path), valueAt(value, path)))
   if (changed === undefined) return { manifest: value as Manifest }
   const message = `the overlay changes ${textOfPath(changed)} of the ${before.kind}, which the gateway depends on; remove the change`
-  return { fault: faultOf(overlay, message) }
+  return { fault: faultOf(overlay, message, changed === OWN_LABEL ? 'metadata' : 'spec') }
 }
 
-function faultOf({ object, field }: Overlay, message: string): Finding {
+function faultOf({ object, field }: Overlay, message: string, part: 'metadata' | 'spec' = 'spec'): Finding {
   return {
     origin: object.origin,
-    path: `spec.${field}.spec`,
+    path: `spec.${field}.${part}`,
     code: 'parameters-invalid',
     message,
     severity: 'error',
@@ -106,6 +107,9 @@ type Fields = NonNullable<MergeKeys['fields']>
 function keysOf(kind: string): MergeKeys {
   return kind === 'Deployment' ? DEPLOYMENT : mergeKeysOf(kind)
 }
+
+/** By it, the controller finds objects that are no longer wanted. */
+const OWN_LABEL: readonly Step[] = ['metadata', 'labels', 'gateway.networking.k8s.io/gateway-name']
 
 const POD: readonly Step[] = ['spec', 'template', 'spec']
 const PROXY: readonly Step[] = [...POD, 'containers', { name: CONTAINER }]

@@ -66,6 +66,11 @@ export class ControlPlane {
     return this.#loop
   }
 
+  /** Replaces the problems of the deployment of a Gateway, by its key. */
+  deployed(gateway: string, findings: readonly Finding[]): void {
+    this.#loop.deployed(gateway, findings)
+  }
+
   /** All problems of the objects. */
   get findings(): readonly Finding[] {
     return this.#translator.findings

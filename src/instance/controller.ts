@@ -150,6 +150,7 @@ export class Controller {
   async #start(): Promise<void> {
     const { client, names, delivery, health, metrics, settings } = this.#options
     const { reportBug } = this.#bugs
+    this.#store.subscribe(() => this.#events.clusterChanged(this.#store.problems()))
     this.#servers.push(await startReadinessServer({ ...health, whyNotReady: () => this.whyNotReady, reportBug }))
     const metricsText = (format: MetricsFormat) => {
       const problems = [...this.#store.problems(), ...this.#control.findings]
@@ -166,7 +167,7 @@ export class Controller {
       settings: { ...settings, authority: tls['ca.crt'] },
       objects: () => this.#store.list(),
       portsOf: (gateway) => this.#portsOf(gateway),
-      found: (gateway, findings) => this.#control.reports.recompiled(new Map([[gateway, findings]])),
+      found: (gateway, findings) => this.#control.deployed(gateway, findings),
       failed: (message) => this.#warn(message),
       reportBug,
     })

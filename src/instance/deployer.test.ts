@@ -34,7 +34,13 @@ const deploying = (...objects: ApiObject[]) => deployingAs('gatewright', objects
 /** The deployer of a controller with this class, and an API that keeps objects by path. */
 function deployingAs(gatewayClass: string, objects: ApiObject[]) {
   const stored = new Map<string, object>()
-  const state = { failure: undefined as Error | undefined, waits: [] as [number, () => void][] }
+  const state = {
+    failure: undefined as Error | undefined,
+    /** The end of a path that cannot be written, or not be read, and why. */
+    refused: undefined as readonly [string, Error] | undefined,
+    hidden: undefined as readonly [string, Error] | undefined,
+    waits: [] as [number, () => void][],
+  }
   vi.spyOn(clock, 'after').mockImplementation((ms, run) => {
     state.waits.push([ms, run])
     return { cancel: () => {} }
@@ -49,6 +55,7 @@ function deployingAs(gatewayClass: string, objects: ApiObject[]) {
   const api: FleetApi = {
     async get(path) {
       if (state.failure !== undefined) throw state.failure
+      if (state.hidden !== undefined && path.endsWith(state.hidden[0])) throw state.hidden[1]
       if (path.includes('?')) return { status: 200, body: { items: [] } }
       const body = stored.get(path) as Record<string, unknown> | undefined
       return body === undefined ? { status: 404, body: {} } : { status: 200, body }
@@ -56,8 +63,10 @@ function deployingAs(gatewayClass: string, objects: ApiObject[]) {
     async create(path, object) {
       const [list, query] = path.split('?')
       const { metadata } = object as { metadata: { name: string } }
-      return query === 'dryRun=All' ? { status: 201, body: {} } : put(`${list}/${metadata.name}`, object)
+      if (state.refused !== undefined && `${list}/${metadata.name}`.endsWith(state.refused[0])) throw state.refused[1]
+      return query?.startsWith('dryRun=All') ? { status: 201, body: {} } : put(`${list}/${metadata.name}`, object)
     },
+    merge: async (path) => ({ status: 200, body: stored.get(path) as Record<string, unknown> }),
     apply: async (path, object, options) => (options?.dryRun ? { status: 200, body: {} } : put(path, object)),
     delete: async () => ({ status: 200, body: {} }),
   }
@@ -130,20 +139,53 @@ test('while the cluster does not answer, it tries again, later each time; then t
 test('a session key that cannot be used, and an object of somebody else, are findings, and nothing is changed', async () => {
   const { deployer, stored, found, state } = deploying(gateway('main'))
   const key = '/api/v1/namespaces/default/secrets/main-session-key'
-  stored.set(key, { data: { key: 'c2hvcnQ=' } })
+  const ownerReferences = [{ kind: 'Gateway', name: 'main', uid: 'uid-main', controller: true }]
+  stored.set(key, { metadata: { ownerReferences }, data: { key: 'c2hvcnQ=' } })
   deployer.update()
   await vi.waitFor(() => expect(state.waits).toHaveLength(1))
   expect(found.get('Gateway/default/main')).toMatchObject([
-    { code: 'parameters-invalid', message: expect.stringContaining('has no key of 64 hexadecimal digits') },
+    { code: 'deployment-blocked', message: expect.stringContaining('it has no key of 64 hexadecimal digits') },
   ])
+  expect(state.waits.at(-1)?.[0]).toBe(5000)
   stored.delete(key)
   stored.set('/apis/apps/v1/namespaces/default/deployments/main', { metadata: {} })
   deployer.update()
   await vi.waitFor(() => expect(state.waits).toHaveLength(2))
   expect(found.get('Gateway/default/main')).toMatchObject([
-    { message: expect.stringContaining('Deployment default/main: an object with this name exists') },
+    {
+      code: 'deployment-blocked',
+      message: expect.stringContaining('Deployment default/main: an object with this name exists'),
+    },
   ])
   expect(names(stored).sort()).toEqual(['deployments/main', 'secrets/main-session-key'])
+})
+
+test('a Gateway whose objects the API refuses, or does not show, does not stop the others', async () => {
+  const { deployer, stored, found, state } = deploying(gateway('a'), gateway('b'), gateway('c'))
+  state.refused = ['deployments/a', new ApiUnreadable('status 422: x', { status: 422, said: 'spec.x: wrong' })]
+  state.hidden = ['services/b', new ApiUnreadable('status 403: no right', { status: 403 })]
+  deployer.update()
+  await vi.waitFor(() => expect(state.waits).toHaveLength(1))
+  expect(found.get('Gateway/default/a')).toMatchObject([
+    { code: 'parameters-invalid', message: 'Deployment default/a: spec.x: wrong' },
+  ])
+  expect(found.get('Gateway/default/b')).toMatchObject([
+    { code: 'deployment-blocked', message: 'status 403: no right' },
+  ])
+  expect(names(stored)).toContain('deployments/c')
+  expect(state.waits.at(-1)?.[0]).toBe(5000)
+})
+
+test('problems of a Gateway that is gone are gone', async () => {
+  const { deployer, stored, found, state, objects } = deploying(gateway('main'))
+  stored.set('/apis/apps/v1/namespaces/default/deployments/main', { metadata: {} })
+  deployer.update()
+  await vi.waitFor(() => expect(state.waits).toHaveLength(1))
+  expect(found.get('Gateway/default/main')).toHaveLength(1)
+  objects.splice(0, 1)
+  deployer.update()
+  await vi.waitFor(() => expect(state.waits).toHaveLength(2))
+  expect(found.get('Gateway/default/main')).toEqual([])
 })
 
 test('parameters that do not exist leave what runs as it is', async () => {

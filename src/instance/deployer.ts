@@ -3,7 +3,8 @@ import { type ApiObject, keyOf } from '#api/object.ts'
 import { BackOff } from '#base/back-off.ts'
 import { clock } from '#base/clock.ts'
 import type { Finding } from '#base/finding.ts'
-import { ApiUnreadable } from '#cluster/api-unreadable.ts'
+import type { FindingCode } from '#base/findings.ts'
+import { ApiUnreadable, isOutage } from '#cluster/api-unreadable.ts'
 import { Fleet, type FleetApi, type Owner } from '#cluster/deploy/fleet.ts'
 import { ensureSessionKey } from '#cluster/deploy/stored-secrets.ts'
 import type { ControllerNames } from '#control/context/controller.ts'
@@ -11,11 +12,13 @@ import { inventoryOf } from '#control/context/inventory.ts'
 import { isOwnClass } from '#control/gateways/resolve-gateways.ts'
 import { resolveParameters } from '#control/gateways/resolve-parameters.ts'
 import { labelValue } from '#deploy/names.ts'
-import { type RenderInput, render } from '#deploy/render.ts'
+import { type Rendered, type RenderInput, render } from '#deploy/render.ts'
 import type { DeploySettings } from '#deploy/settings.ts'
 
 /** What others did to deployed objects is undone after this time at the latest. */
 const RESYNC_MS = 60_000
+/** What blocks a deployment, such as an object of somebody else, may be gone without any change of what the controller reads. */
+const BLOCKED_MS = 5000
 const FIRST_RETRY_MS = 1000
 const LONGEST_RETRY_MS = 60_000
 
@@ -91,13 +94,15 @@ export class Deployer {
         .filter(({ spec }) => isOwnClass(inventory, this.#options.names, spec.gatewayClassName))
         .filter(isOwned)
       this.#forgetOthers(own)
+      let isBlocked = false
       for (const gateway of own) {
         // The translation has reported why parameters cannot be used.
         const { objects: parameters, fault } = resolveParameters(inventory, gateway, () => {})
-        if (fault === undefined) await this.#deploy(gateway, parameters)
+        if (fault !== undefined) this.#options.found(keyOf(gateway), [])
+        else if (!(await this.#deploy(gateway, parameters))) isBlocked = true
       }
       this.#backOff.reset()
-      return RESYNC_MS
+      return isBlocked ? BLOCKED_MS : RESYNC_MS
     } catch (error) {
       if (this.#isClosed) return RESYNC_MS
       if (!(error instanceof ApiUnreadable)) {
@@ -109,41 +114,52 @@ export class Deployer {
     }
   }
 
-  async #deploy(gateway: OwnedGateway, parameters: RenderInput['parameters']): Promise<void> {
-    const owner = ownerOf(gateway)
-    const { api, settings, portsOf } = this.#options
-    const found = (...findings: readonly Finding[]) => this.#options.found(keyOf(gateway), findings)
+  /** @returns whether it is as it should be, as far as the parameters go. @throws ApiUnreadable if that is so for all Gateways */
+  async #deploy(gateway: OwnedGateway, parameters: RenderInput['parameters']): Promise<boolean> {
+    const { settings, portsOf } = this.#options
     const input = { gateway, ports: portsOf(gateway), parameters, settings }
-    const draft = render(input)
-    if (draft.objects === undefined) return found(...draft.findings)
-    const secret = draft.sessionKeySecret
-    const sessionKey = secret && (await ensureSessionKey(api, secret))
-    if (secret !== undefined && sessionKey === undefined) {
-      const message = `Secret ${owner.namespace}/${secret.metadata.name} has no key of 64 hexadecimal digits in its entry "key"; correct it, or delete it so that it is created anew`
-      return found(...draft.findings, problemOf(gateway, message))
+    const { findings, ...draft } = render(input)
+    const blocked = draft.objects === undefined ? undefined : await this.#apply(input, draft)
+    this.#options.found(keyOf(gateway), blocked === undefined ? findings : [...findings, blocked])
+    return blocked === undefined
+  }
+
+  /** @returns why nothing was changed */
+  async #apply(
+    input: RenderInput & { readonly gateway: OwnedGateway },
+    { objects, sessionKeySecret: secret }: Omit<Rendered, 'findings'>,
+  ): Promise<Finding | undefined> {
+    const { gateway } = input
+    const owner = ownerOf(gateway)
+    const blocked = (message: string) => problemOf(gateway, 'deployment-blocked', message)
+    try {
+      const { key: sessionKey, why } = secret === undefined ? {} : await ensureSessionKey(this.#options.api, secret)
+      if (why !== undefined) return blocked(`Secret ${owner.namespace}/${secret!.metadata.name}: ${why}`)
+      const manifests = sessionKey === undefined ? objects : render({ ...input, sessionKey }).objects
+      const refusal = await this.#fleet.deploy(owner, manifests ?? [])
+      if (refusal === undefined) return undefined
+      const message = `${refusal.object}: ${refusal.message}`
+      return refusal.reason === 'foreign' ? blocked(message) : problemOf(gateway, 'parameters-invalid', message)
+    } catch (error) {
+      // Such as a right that is missing in one namespace.
+      if (isOutage(error) || !(error instanceof ApiUnreadable)) throw error
+      return blocked(error.message)
     }
-    const rendered = sessionKey === undefined ? draft : render({ ...input, sessionKey })
-    const refusal = await this.#fleet.deploy(owner, rendered.objects ?? [])
-    if (refusal === undefined) return found(...rendered.findings)
-    found(...rendered.findings, problemOf(gateway, `${refusal.object}: ${refusal.message}`))
   }
 
   #forgetOthers(own: readonly OwnedGateway[]): void {
     const known = new Map(own.map((gateway) => [keyOf(gateway), ownerOf(gateway)]))
-    for (const [key, owner] of this.#known) if (known.get(key)?.uid !== owner.uid) this.#fleet.forget(owner)
+    for (const [key, owner] of this.#known) {
+      if (known.get(key)?.uid === owner.uid) continue
+      this.#fleet.forget(owner)
+      this.#options.found(key, [])
+    }
     this.#known = known
   }
 }
 
-function problemOf({ origin, metadata }: GatewayObject, message: string): Finding {
-  const { namespace, name } = metadata
-  return {
-    origin,
-    path: 'spec',
-    code: 'parameters-invalid',
-    severity: 'error',
-    message: `Gateway ${namespace}/${name}: ${message}`,
-  }
+function problemOf({ origin }: GatewayObject, code: FindingCode, message: string): Finding {
+  return { origin, path: 'spec', code, severity: 'error', message }
 }
 
 function ownerOf({ metadata: { namespace, name, uid } }: OwnedGateway): Owner {

@@ -21,6 +21,8 @@ export interface InstanceEvents {
   /** Hides the secrets that no text may show; reported before anything else. */
   secrets(secrets: SecretHider): void
   objectsChanged(problems: readonly FileProblem[], stale: readonly StaleFile[], removed: readonly RemovedObject[]): void
+  /** All problems of reading a cluster, and of the objects that were read. */
+  clusterChanged(problems: readonly FileProblem[]): void
   translated(findings: readonly Finding[], store: Pick<ObjectStore, 'locate'>): void
   applied(version: number, listeners: readonly ListenerState[]): void
   /** Why the running gateway is not ready; called when a plan has been applied. */

@@ -81,6 +81,7 @@ const PROVED_BY: Readonly<Record<string, string>> = {
   'certificate-pair': 'src/store/entries-from-outside.test.ts',
   'credential-stale': 'src/policies/backend/auth/token/token.test.ts',
   'credential-unavailable': 'src/policies/backend/auth/token/token.test.ts',
+  'deployment-blocked': 'src/instance/deployer.test.ts',
   'file-missing': 'src/store/files.test.ts',
   'file-never-valid': 'test/scenarios/operator-metrics.test.ts',
   'file-too-large': 'src/store/entries-from-outside.test.ts',

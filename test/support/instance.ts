@@ -43,6 +43,7 @@ export function startInstance(
       ...options,
     },
     {
+      clusterChanged: () => {},
       objectsChanged: () => {},
       translated: () => {},
       applied: () => {},

@@ -17,8 +17,13 @@ function manifest(kind: string, spec: object = {}, { name = 'main', uid = 'u1' }
   } as Manifest
 }
 
-/** An API that keeps objects by path, and tells which calls changed them. `refuses`: kinds that its admission refuses. */
-function fakeApi(refuses: readonly string[] = []) {
+const REFUSAL = new ApiUnreadable('POST https://api responded with status 422: not permitted', {
+  status: 422,
+  said: 'not permitted',
+})
+
+/** An API that keeps objects by path, and tells which calls changed them. `refuses`: kinds that it refuses, and how. */
+function fakeApi(refuses: readonly string[] = [], refusal = REFUSAL) {
   const stored = new Map<string, Members>()
   const calls: string[] = []
   let version = 0
@@ -31,7 +36,7 @@ function fakeApi(refuses: readonly string[] = []) {
   }
   const admit = (object: object) => {
     const { kind } = object as Members
-    if (refuses.includes(`${kind}`)) throw new ApiUnreadable(`${kind} is not permitted`, { status: 422 })
+    if (refuses.includes(`${kind}`)) throw refusal
   }
   const api: FleetApi = {
     async get(path) {
@@ -47,15 +52,30 @@ function fakeApi(refuses: readonly string[] = []) {
       admit(object)
       const [list, query] = path.split('?')
       const name = membersOf((object as Members).metadata).name
-      if (query === 'dryRun=All') return { status: 201, body: {} }
+      expect(query).toContain('fieldManager=gatewright&fieldValidation=Strict')
+      if (query?.startsWith('dryRun=All')) return { status: 201, body: {} }
       calls.push(`create ${list}/${name}`)
-      return put(`${list}/${name}`, object)
+      const { metadata, ...others } = object as Members
+      const fieldsV1 = { 'f:spec': { 'f:replicas': {} } }
+      const managedFields = [{ manager: 'gatewright', operation: 'Update', fieldsV1 }]
+      return put(`${list}/${name}`, { ...others, metadata: { ...membersOf(metadata), managedFields } })
     },
     async apply(path, object, { manager, dryRun = false }: ApplyOptions = {}) {
       admit(object)
       if (dryRun) return { status: 200, body: {} }
       calls.push(`apply ${path}${manager === undefined ? '' : ` by ${manager}`}`)
-      return manager === undefined ? put(path, object) : { status: 200, body: stored.get(path)! }
+      if (manager !== undefined) return { status: 200, body: stored.get(path)! }
+      const { managedFields } = membersOf(stored.get(path)?.metadata)
+      const { metadata, ...others } = object as Members
+      return put(path, { ...others, metadata: { ...membersOf(metadata), managedFields } })
+    },
+    async merge(path, patch) {
+      const { metadata, ...others } = stored.get(path)!
+      const { managedFields, ...expected } = membersOf((patch as Members).metadata)
+      expect(metadata).toMatchObject(expected)
+      const operations = (managedFields as Members[]).map(({ operation }) => operation)
+      calls.push(`${operations} ${path}`)
+      return put(path, { ...others, metadata: { ...membersOf(metadata), managedFields } })
     },
     async delete(path) {
       calls.push(`delete ${path}`)
@@ -79,11 +99,11 @@ test('objects are created once, and applied again only when they, or what the cl
   await fleet.deploy(OWNER, wanted)
   expect(takeCalls()).toEqual([])
   await fleet.deploy(OWNER, [manifest('ConfigMap'), manifest('Deployment', { paused: true })])
-  expect(takeCalls()).toEqual([`apply ${DEPLOYMENT}`])
+  expect(takeCalls()).toEqual([`Apply ${DEPLOYMENT}`, `apply ${DEPLOYMENT}`])
   const { metadata, ...others } = stored.get(CONFIG)!
   stored.set(CONFIG, { ...others, metadata: { ...membersOf(metadata), resourceVersion: 'changed by hand' } })
   await fleet.deploy(OWNER, [manifest('ConfigMap'), manifest('Deployment', { paused: true })])
-  expect(takeCalls()).toEqual([`apply ${CONFIG}`])
+  expect(takeCalls()).toEqual([`Apply ${CONFIG}`, `apply ${CONFIG}`])
 })
 
 test('an object of somebody else is not adopted, and nothing is changed', async () => {
@@ -106,9 +126,18 @@ test('an object that the API refuses leaves all others as they are', async () =>
   expect(refusal).toEqual({
     reason: 'invalid',
     object: 'Deployment default/main',
-    message: 'Deployment is not permitted',
+    message: 'not permitted',
   })
   expect(takeCalls()).toEqual([])
+})
+
+test('fields of other types are a refusal, and other failures of the API are none', async () => {
+  const failing = (said: string) => fakeApi(['Deployment'], new ApiUnreadable('status 500', { status: 500, said })).api
+  const said =
+    'failed to create typed patch object (default/main; apps/v1, Kind=Deployment): .spec.x: field not declared'
+  const refusal = await new Fleet(failing(said)).deploy(OWNER, [manifest('Deployment')])
+  expect(refusal).toMatchObject({ reason: 'invalid', message: said })
+  await expect(new Fleet(failing('etcd')).deploy(OWNER, [manifest('Deployment')])).rejects.toThrow('status 500')
 })
 
 test('an autoscaler gets the replicas before the Deployment gives them up, and is deleted when it is no longer wanted', async () => {
@@ -118,6 +147,7 @@ test('an autoscaler gets the replicas before the Deployment gives them up, and i
   takeCalls()
   await fleet.deploy(OWNER, [manifest('Deployment'), manifest('HorizontalPodAutoscaler')])
   expect(takeCalls()).toEqual([
+    `Apply ${DEPLOYMENT}`,
     `apply ${DEPLOYMENT} by gatewright-handover`,
     `apply ${DEPLOYMENT}`,
     `create ${AUTOSCALER}`,
@@ -127,6 +157,18 @@ test('an autoscaler gets the replicas before the Deployment gives them up, and i
   expect(takeCalls()).toEqual([`apply ${DEPLOYMENT}`, `delete ${AUTOSCALER}`])
 })
 
+test('replicas that somebody else has set are left alone', async () => {
+  const { api, stored, takeCalls } = fakeApi()
+  const fleet = new Fleet(api)
+  await fleet.deploy(OWNER, [manifest('Deployment')])
+  const { metadata, spec, ...others } = stored.get(DEPLOYMENT)!
+  const managedFields = [{ manager: 'autoscaler', operation: 'Update', subresource: 'scale', fieldsV1: {} }]
+  stored.set(DEPLOYMENT, { ...others, spec: { replicas: 4 }, metadata: { ...membersOf(metadata), managedFields } })
+  takeCalls()
+  await fleet.deploy(OWNER, [manifest('Deployment', { paused: true })])
+  expect(takeCalls()).toEqual([`apply ${DEPLOYMENT}`])
+})
+
 test('a Gateway that was deleted is forgotten', async () => {
   const { api, takeCalls } = fakeApi()
   const fleet = new Fleet(api)
@@ -134,5 +176,5 @@ test('a Gateway that was deleted is forgotten', async () => {
   fleet.forget(OWNER)
   takeCalls()
   await fleet.deploy(OWNER, [manifest('Deployment')])
-  expect(takeCalls()).toEqual([`apply ${DEPLOYMENT}`])
+  expect(takeCalls()).toEqual([`Apply ${DEPLOYMENT}`, `apply ${DEPLOYMENT}`])
 })

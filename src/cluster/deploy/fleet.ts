@@ -1,16 +1,18 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { Json } from '#base/json.ts'
 import { type Manifest, valueAt } from '#deploy/manifest.ts'
-import type { ApiAnswer, ApplyOptions } from '../api-client.ts'
+import { type ApiAnswer, type ApplyOptions, MANAGER } from '../api-client.ts'
 import { ApiUnreadable } from '../api-unreadable.ts'
 import { itemsOf, type Members, membersOf, textOf } from '../kubeconfig.ts'
 import { DEPLOYED_KINDS, listPath, manifestPath, nameOf } from './deployed-kinds.ts'
+import { foreignMessage, ownerNameOf, ownerOf } from './owners.ts'
 
 /** What a fleet needs of the client of an API. All throw `ApiUnreadable` with the status of a refusal. */
 export interface FleetApi {
   get(path: string): Promise<ApiAnswer>
   create(path: string, object: object): Promise<ApiAnswer>
   apply(path: string, object: object, options?: ApplyOptions): Promise<ApiAnswer>
+  merge(path: string, patch: object): Promise<ApiAnswer>
   delete(path: string): Promise<ApiAnswer>
 }
 
@@ -67,6 +69,7 @@ export class Fleet {
       const found = current[index]
       return this.#isAsApplied(manifest, found) ? [] : [[manifest, found] as const]
     })
+    for (const [manifest, found] of changed) if (found !== undefined) await this.#takeOver(manifest, found)
     for (const [manifest, found] of changed) {
       const refusal = await this.#try(manifest, found)
       if (refusal !== undefined) return refusal
@@ -95,16 +98,28 @@ export class Fleet {
     )
   }
 
+  /**
+   * Fields that `create` has set are those of an update, and an apply removes only fields of earlier applies. So they become those of an apply,
+   * as client libraries of Kubernetes do it ("Server-Side Apply", migration).
+   */
+  async #takeOver(manifest: Manifest, found: Members): Promise<void> {
+    const { managedFields, resourceVersion, uid } = membersOf(found.metadata)
+    const entries = itemsOf(managedFields).map(membersOf)
+    if (!entries.some(isOwnUpdate)) return
+    const taken = entries.map((entry) => (isOwnUpdate(entry) ? { ...entry, operation: 'Apply' } : entry))
+    await this.#api.merge(manifestPath(manifest).object, { metadata: { uid, resourceVersion, managedFields: taken } })
+  }
+
   /** Asks the API whether it would accept the object. */
   async #try(manifest: Manifest, found: Members | undefined): Promise<DeployRefusal | undefined> {
     const { list, object } = manifestPath(manifest)
     try {
-      if (found === undefined) await this.#api.create(`${list}?dryRun=All`, manifest)
+      if (found === undefined) await this.#api.create(`${list}?dryRun=All&${CREATE}`, manifest)
       else await this.#api.apply(object, withUid(manifest, found), { dryRun: true })
       return undefined
     } catch (error) {
-      if (!(error instanceof ApiUnreadable) || !REFUSED.has(error.status ?? 0)) throw error
-      return { reason: 'invalid', object: labelOf(manifest), message: error.message }
+      if (!isRefusal(error)) throw error
+      return { reason: 'invalid', object: labelOf(manifest), message: error.said ?? error.message }
     }
   }
 
@@ -113,16 +128,16 @@ export class Fleet {
     if (found !== undefined) await this.#handOver(object, manifest, found)
     const { body } =
       found === undefined
-        ? await this.#api.create(`${list}?fieldManager=gatewright`, manifest)
+        ? await this.#api.create(`${list}?${CREATE}`, manifest)
         : await this.#api.apply(object, withUid(manifest, found))
     this.#applied.set(object, { manifest, version: versionOf(body) ?? '' })
   }
 
-  /** A Deployment that gets an autoscaler must keep its replicas: without an owner, the field would fall back to 1. */
+  /** A Deployment that gets an autoscaler must keep the replicas that we set: without an owner, the field would fall back to 1. */
   async #handOver(path: string, manifest: Manifest, found: Members): Promise<void> {
     const replicas = valueAt(found as unknown as Json, ['spec', 'replicas'])
     if (manifest.kind !== 'Deployment' || replicas === undefined) return
-    if (valueAt(manifest, ['spec', 'replicas']) !== undefined) return
+    if (valueAt(manifest, ['spec', 'replicas']) !== undefined || !ownsReplicas(found)) return
     const { apiVersion, kind, metadata } = manifest
     const interim = {
       apiVersion,
@@ -150,32 +165,38 @@ export class Fleet {
   }
 }
 
+/** Fields that the API does not know are refused, not dropped. */
+const CREATE = `fieldManager=${MANAGER}&fieldValidation=Strict`
+
 /** The object itself is what the API refuses: its fields, an admission webhook, a quota. */
 const REFUSED: ReadonlySet<number> = new Set([400, 403, 409, 422])
+/** With status 500, Kubernetes refuses to apply fields that a kind does not have, or that have another type. */
+const UNTYPED = /^failed to create typed patch object/
+
+function isRefusal(error: unknown): error is ApiUnreadable {
+  if (!(error instanceof ApiUnreadable)) return false
+  const { status = 0, said = '' } = error
+  return REFUSED.has(status) || (status === 500 && UNTYPED.test(said))
+}
+
+function isOwnUpdate({ manager, operation, subresource }: Members): boolean {
+  return manager === MANAGER && operation === 'Update' && subresource === undefined
+}
+
+/** Others that have scaled the Deployment own the field. */
+function ownsReplicas({ metadata }: Members): boolean {
+  const own = itemsOf(membersOf(metadata).managedFields)
+    .map(membersOf)
+    .filter(({ manager }) => manager === MANAGER)
+  return own.some(({ fieldsV1 }) => membersOf(membersOf(fieldsV1)['f:spec'])['f:replicas'] !== undefined)
+}
 
 function foreign(manifest: Manifest, found: Members): DeployRefusal {
-  const controller = controllerOf(found)
-  const whose =
-    controller === undefined ? 'no controller owns it' : `${textOf(controller.kind)} ${textOf(controller.name)} owns it`
-  const message = `an object with this name exists, and ${whose}; delete or rename it, or rename the Gateway`
-  return { reason: 'foreign', object: labelOf(manifest), message }
+  return { reason: 'foreign', object: labelOf(manifest), message: foreignMessage(found) }
 }
 
 function labelOf(manifest: Manifest): string {
   return `${manifest.kind} ${manifest.metadata.namespace}/${nameOf(manifest)}`
-}
-
-function controllerOf(object: Members): Members | undefined {
-  const owners = itemsOf(membersOf(object.metadata).ownerReferences).map(membersOf)
-  return owners.find(({ controller }) => controller === true)
-}
-
-function ownerOf(object: Members): string | undefined {
-  return textOf(controllerOf(object)?.uid)
-}
-
-function ownerNameOf({ metadata }: Manifest): string | undefined {
-  return textOf(controllerOf({ metadata })?.name)
 }
 
 function versionOf(object: Members | undefined): string | undefined {

@@ -52,6 +52,11 @@ test.each<[name: string, setup: Setup, why: string]>([
     NOT_OURS,
   ],
   ['a Gateway that was made anew', { metadata: { uid: 'a1', ownerReferences: [{ ...GATEWAY, uid: 'g2' }] } }, NOT_OURS],
+  [
+    'another account that names the Gateway as its owner',
+    { review: { account: { ...ACCOUNT, name: 'other' } } },
+    NOT_OURS,
+  ],
   ['another Gateway', { metadata: { uid: 'a1', ownerReferences: [{ ...GATEWAY, name: 'other' }] } }, NOT_OURS],
 ])('%s is refused', async (_, setup, why) => {
   expect((await admitted(setup)).answer).toEqual({ why })

@@ -1,4 +1,5 @@
 import { objectKey } from '#api/object.ts'
+import { nameOfObjects } from '#deploy/names.ts'
 import type { ApiAnswer } from '../api-client.ts'
 import { itemsOf, membersOf, textOf } from '../kubeconfig.ts'
 import type { TokenReviews } from '../token-reviews.ts'
@@ -42,8 +43,11 @@ export class ProxyAccounts {
     const owner = itemsOf(metadata.ownerReferences)
       .map(membersOf)
       .find(({ kind, controller }) => kind === 'Gateway' && controller === true)
-    const gateway = objectKey('Gateway', namespace, textOf(owner?.name) ?? '')
-    if (owner === undefined || owner.uid !== this.#uidOf(gateway)) {
+    const ownerName = textOf(owner?.name) ?? ''
+    const gateway = objectKey('Gateway', namespace, ownerName)
+    // Anybody who can create accounts can name an owner, but there is one account of this name.
+    const isOurs = name === nameOfObjects(ownerName) && owner?.uid === this.#uidOf(gateway)
+    if (owner === undefined || !isOurs) {
       return { why: 'the service account does not belong to a Gateway of this controller' }
     }
     return { gateway, identity: `${namespace}/${name}` }

@@ -36,13 +36,30 @@ test('of two programs, the first one decides', async () => {
   expect(await ensureSecret(api, SECRET, async () => ({ a: 'ours' }))).toEqual({ a: 'theirs' })
 })
 
+const owned = (uid: string) => ({
+  ...SECRET,
+  metadata: { ...SECRET.metadata, ownerReferences: [{ kind: 'Gateway', name: 'main', uid, controller: true }] },
+})
+
 test('a session key is 64 hexadecimal digits, or the Secret is not used', async () => {
   const { api, created } = fakeApi()
-  const key = await ensureSessionKey(api, SECRET)
-  expect(key).toMatch(/^[0-9a-f]{64}$/)
+  const made = await ensureSessionKey(api, owned('g1'))
+  expect(made).toEqual({ key: expect.stringMatching(/^[0-9a-f]{64}$/) })
   expect(created).toHaveLength(1)
-  expect(await ensureSessionKey(api, SECRET)).toBe(key)
+  expect(await ensureSessionKey(api, owned('g1'))).toEqual(made)
   for (const data of [{ key: base64('short') }, { other: base64('x') }, undefined]) {
-    expect(await ensureSessionKey(fakeApi({ data }).api, SECRET)).toBeUndefined()
+    const { why } = await ensureSessionKey(fakeApi({ ...owned('g1'), data }).api, owned('g1'))
+    expect(why).toContain('it has no key of 64 hexadecimal digits')
+  }
+})
+
+test('a Secret of somebody else gives no session key', async () => {
+  const data = { key: base64('0'.repeat(64)) }
+  for (const [stored, owner] of [
+    [SECRET, 'no controller owns it'],
+    [owned('g2'), 'Gateway main owns it'],
+  ] as const) {
+    const { why } = await ensureSessionKey(fakeApi({ ...stored, data }).api, owned('g1'))
+    expect(why).toContain(owner)
   }
 })

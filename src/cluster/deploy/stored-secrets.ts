@@ -1,9 +1,10 @@
 import { randomBytes } from 'node:crypto'
 import type { Manifest } from '#deploy/manifest.ts'
-import type { ApiAnswer } from '../api-client.ts'
+import { type ApiAnswer, MANAGER } from '../api-client.ts'
 import { isConflict } from '../api-unreadable.ts'
 import { type Members, membersOf, textOf } from '../kubeconfig.ts'
 import { manifestPath } from './deployed-kinds.ts'
+import { foreignMessage, ownerOf } from './owners.ts'
 
 interface SecretApi {
   get(path: string): Promise<ApiAnswer>
@@ -18,30 +19,39 @@ type Values = Readonly<Record<string, string>>
  * @throws ApiUnreadable
  */
 export async function ensureSecret(api: SecretApi, secret: Manifest, make: () => Promise<Values>): Promise<Values> {
+  return valuesOf(await ensureStored(api, secret, make))
+}
+
+/** @returns the Secret as it is stored */
+async function ensureStored(api: SecretApi, secret: Manifest, make: () => Promise<Values>): Promise<Members> {
   const { list, object } = manifestPath(secret)
   const found = await api.get(object)
-  if (found.status === 200) return valuesOf(found.body)
-  const values = await make()
-  const data = Object.fromEntries(Object.entries(values).map(([name, value]) => [name, encode(value)]))
+  if (found.status === 200) return found.body
+  const data = Object.fromEntries(Object.entries(await make()).map(([name, value]) => [name, encode(value)]))
   try {
-    await api.create(`${list}?fieldManager=gatewright`, { ...secret, data })
-    return values
+    return (await api.create(`${list}?fieldManager=${MANAGER}`, { ...secret, data })).body
   } catch (error) {
     if (!isConflict(error)) throw error
-    return valuesOf((await api.get(object)).body)
+    return (await api.get(object)).body
   }
 }
 
 const KEY = /^[0-9a-fA-F]{64}$/
+const NO_KEY =
+  'it has no key of 64 hexadecimal digits in its entry "key"; correct it, or delete it so that it is created anew'
+
+/** A session key, or why the Secret that exists has none for the Gateway. */
+export type SessionKey = { readonly key: string; readonly why?: never } | { readonly key?: never; readonly why: string }
 
 /**
- * The session key of a Gateway.
+ * The session key of a Gateway. A Secret that the Gateway does not own is not used: whoever made it would know the key.
  * @throws ApiUnreadable
- * @returns undefined: the Secret exists, and has no usable key
  */
-export async function ensureSessionKey(api: SecretApi, secret: Manifest): Promise<string | undefined> {
-  const { key } = await ensureSecret(api, secret, async () => ({ key: randomBytes(32).toString('hex') }))
-  return key !== undefined && KEY.test(key) ? key : undefined
+export async function ensureSessionKey(api: SecretApi, secret: Manifest): Promise<SessionKey> {
+  const stored = await ensureStored(api, secret, async () => ({ key: randomBytes(32).toString('hex') }))
+  if (ownerOf(stored) !== ownerOf(secret)) return { why: foreignMessage(stored) }
+  const { key = '' } = valuesOf(stored)
+  return KEY.test(key) ? { key } : { why: NO_KEY }
 }
 
 function valuesOf(secret: Members): Values {

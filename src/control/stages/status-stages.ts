@@ -46,7 +46,8 @@ export function addStatusStages(stages: Stages, tables: Tables, controller: stri
   stages.add(
     statusStage(tables, 'gatewayStatuses', gateways, (gateway, work, key) => {
       const sets = work.count(tables.acceptedSets, key)
-      return { object: gateway.object, status: gatewayStatus(gateway, trafficAt(tables, work, key), sets) }
+      const errors = errorsOf(tables, work, key)
+      return { object: gateway.object, status: gatewayStatus(gateway, trafficAt(tables, work, key), { sets, errors }) }
     }),
   )
   stages.add(

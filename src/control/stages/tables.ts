@@ -39,7 +39,7 @@ export function createTables() {
     annotated: new Table<ApiObject>('annotated'),
     ofNamespace: new Table<ApiObject>('ofNamespace', byAge),
     ofKind: new Table<ApiObject>('ofKind', byAge),
-    /** Written from outside: problems found while the plan was compiled, by object; states of sockets in the data plane, by socket. */
+    /** Written from outside: problems found while the plan was compiled, or the proxy of a Gateway was deployed, by object; states of sockets in the data plane, by socket. */
     problems: new Table<Finding>('problems'),
     bindings: new Table<Binding>('bindings'),
     /** Written from outside: by object and by kind, the keys of objects that are invalid and have no earlier version. */

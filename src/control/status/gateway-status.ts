@@ -1,7 +1,10 @@
 import type { GatewayObject } from '#api/gateway.ts'
 import { GATEWAY_GROUP } from '#api/groups.ts'
+import type { Finding } from '#base/finding.ts'
+import type { FindingCode } from '#base/findings.ts'
+import { describeOrigin } from '#base/origin.ts'
 import type { Binding } from '#plan/binding.ts'
-import { type ConditionDraft, conditionsOf } from '../context/condition.ts'
+import { type ConditionDraft, type ConditionFault, conditionsOf } from '../context/condition.ts'
 import { forwardedHeadersFault } from '../gateways/forwarded-headers.ts'
 import { type Listener, whyNotServed, whyUnusable } from '../gateways/listener.ts'
 import type { ResolvedGateway, ResolvedListenerSet } from '../gateways/resolve-gateways.ts'
@@ -17,15 +20,16 @@ export interface Traffic {
 
 const LISTENERS_NOT_VALID = 'ListenersNotValid'
 
-/** `status` of a Gateway (Gateway API, GatewayStatus). @param attachedListenerSets the number of its accepted ListenerSets */
+/** `status` of a Gateway (Gateway API, GatewayStatus). @param sets the number of its accepted ListenerSets */
 export function gatewayStatus(
   { object, addresses, addressFaults, parameters, backendCertificate }: ResolvedGateway,
   traffic: Traffic,
-  attachedListenerSets: number,
+  { sets: attachedListenerSets, errors }: { readonly sets: number; readonly errors: readonly Finding[] },
 ) {
   const { listeners } = traffic
-  const fault = parameters.fault ?? addressFaults.accepted
-  const unassigned = addressFaults.programmed
+  const refused = deploymentFault(errors, 'parameters-invalid', 'InvalidParameters')
+  const fault = parameters.fault ?? addressFaults.accepted ?? refused
+  const unassigned = addressFaults.programmed ?? deploymentFault(errors, 'deployment-blocked', 'Invalid')
   const condition = conditionsOf(object)
   return {
     addresses,
@@ -43,6 +47,19 @@ export function gatewayStatus(
     listeners: listeners.map((listener) => listenerStatus(listener, traffic)),
     attachedListenerSets,
   }
+}
+
+/** Why the proxy of the Gateway is not deployed as it should be. Its objects are left as they were. */
+function deploymentFault(errors: readonly Finding[], code: FindingCode, reason: string): ConditionFault | undefined {
+  const found = errors.filter((error) => error.code === code)
+  if (found.length === 0) return undefined
+  const message = found
+    .map(({ origin, path, message }) => {
+      const { kind, namespace, name } = origin
+      return kind === 'Gateway' ? message : `${describeOrigin({ kind, namespace, name })}: ${path}: ${message}`
+    })
+    .join('; ')
+  return { reason, message }
 }
 
 /** Present if the Gateway has a client certificate for backends (Gateway API, GatewayBackendTLS). */
