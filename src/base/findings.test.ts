@@ -163,6 +163,7 @@ test('codes are API: none is renamed or removed by accident, and each has one ki
     'policy-targets-unknown',
     'protection-weakened',
     'proxy-protocol-unrestricted',
+    'proxy-refuses',
     'reference-not-permitted',
     'required',
     'route-matches-unknown',

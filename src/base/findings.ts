@@ -284,6 +284,8 @@ export const FINDINGS = {
     title: 'All kinds of objects',
     codes: {
       'no-effect': 'The object or field has no effect.',
+      'proxy-refuses':
+        'Proxies of a Gateway cannot use a part of their configuration, because their program is older or has a bug; everything else is in force there.',
       'not-implemented': 'This version does not implement the object, field or variable.',
     },
   },
@@ -292,6 +294,10 @@ export const FINDINGS = {
 export type FindingKind = keyof typeof FINDINGS
 
 export type FindingCode = { [Kind in FindingKind]: keyof (typeof FINDINGS)[Kind]['codes'] }[FindingKind]
+
+export function isFindingCode(code: string): code is FindingCode {
+  return Object.values(FINDINGS).some(({ codes }) => Object.hasOwn(codes, code))
+}
 
 export function isOfKind(code: FindingCode, kind: FindingKind): boolean {
   return Object.hasOwn(FINDINGS[kind].codes, code)

@@ -28,7 +28,12 @@ function reviews(status: object) {
 }
 
 test.each<[name: string, status: object, expected: object]>([
-  ['a good token', GOOD, { account: ACCOUNT }],
+  ['a good token', GOOD, { account: ACCOUNT, pod: undefined, expiresMs: undefined }],
+  [
+    'a token of a pod',
+    { ...GOOD, user: { ...USER, extra: { 'authentication.kubernetes.io/pod-name': ['main-1'] } } },
+    { account: ACCOUNT, pod: 'main-1' },
+  ],
   ['a bad one', { authenticated: false, error: 'expired' }, { why: 'expired' }],
   ['no answer about it', {}, { why: 'the token is not valid in this cluster' }],
   ['another audience', { ...GOOD, audiences: ['x'] }, { why: `the token is not made for the audience ${AUDIENCE}` }],
@@ -58,6 +63,7 @@ test('a token is reviewed again after a minute, and holds for an hour while the 
   const token = tokenUntil(1_000_000)
   const seen = async () => ('account' in (await it.review(token)) ? 'accepted' : 'refused')
   expect([await seen(), await seen(), state.asked]).toEqual(['accepted', 'accepted', 1])
+  expect(await it.review(token)).toMatchObject({ expiresMs: 1_000_000_000 })
   nowMs += 60_000
   expect([await seen(), state.asked]).toEqual(['accepted', 2])
   state.error = new ApiUnreadable('https://api cannot be read: connection refused')

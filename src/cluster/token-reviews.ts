@@ -12,8 +12,17 @@ export interface ReviewedAccount {
   readonly uid: string
 }
 
+/** A token that was accepted. */
+export interface ReviewedToken {
+  readonly account: ReviewedAccount
+  /** Name of the pod that it is bound to. */
+  readonly pod: string | undefined
+  /** Its end in milliseconds since the epoch; undefined: unreadable. */
+  readonly expiresMs: number | undefined
+}
+
 /** `why` never contains the token. */
-export type Review = { readonly account: ReviewedAccount } | { readonly why: string }
+export type Review = ReviewedToken | { readonly why: string }
 
 interface ReviewApi {
   create(path: string, object: object): Promise<ApiAnswer>
@@ -26,12 +35,12 @@ const FRESH_MS = 60_000
 const MAX_KEPT = 10_000
 
 interface Kept {
-  readonly account: ReviewedAccount
+  readonly token: ReviewedToken
   readonly reviewedMs: number
-  readonly expiresMs: number
 }
 
 const PATH = '/apis/authentication.k8s.io/v1/tokenreviews'
+const POD = 'authentication.kubernetes.io/pod-name'
 const ACCOUNT = /^system:serviceaccount:([^:]+):([^:]+)$/
 
 /** Asks a Kubernetes API whose tokens are. */
@@ -51,23 +60,24 @@ export class TokenReviews {
     const key = createHash('sha256').update(token).digest('base64')
     const kept = this.#kept.get(key)
     const nowMs = clock.now()
-    if (kept !== undefined && nowMs - kept.reviewedMs < FRESH_MS && nowMs < kept.expiresMs) return kept
+    const holds = (ms: number) =>
+      kept !== undefined && nowMs - kept.reviewedMs < ms && nowMs < (kept.token.expiresMs ?? 0)
+    if (holds(FRESH_MS)) return kept!.token
     const spec = { token, audiences: [this.#audience] }
     const review = { apiVersion: 'authentication.k8s.io/v1', kind: 'TokenReview', spec }
     try {
       const { body } = await this.#api.create(PATH, review)
-      const answer = this.#read(membersOf(body.status))
+      const answer = this.#read(membersOf(body.status), expiryOf(token))
       this.#kept.delete(key)
-      if ('account' in answer) this.#keep(key, { ...answer, reviewedMs: nowMs, expiresMs: expiryOf(token) })
+      if ('account' in answer) this.#keep(key, { token: answer, reviewedMs: nowMs })
       return answer
     } catch (error) {
       if (!(error instanceof ApiUnreadable)) throw error
-      const isKnown = kept !== undefined && nowMs - kept.reviewedMs < OUTAGE_MS && nowMs < kept.expiresMs
-      return isKnown ? kept : { why: `the token cannot be reviewed: ${error.message}` }
+      return holds(OUTAGE_MS) ? kept!.token : { why: `the token cannot be reviewed: ${error.message}` }
     }
   }
 
-  #read(status: ReturnType<typeof membersOf>): Review {
+  #read(status: ReturnType<typeof membersOf>, expiresMs: number | undefined): Review {
     if (status.authenticated !== true) return { why: textOf(status.error) ?? 'the token is not valid in this cluster' }
     if (!itemsOf(status.audiences).includes(this.#audience)) {
       return { why: `the token is not made for the audience ${this.#audience}` }
@@ -78,7 +88,8 @@ export class TokenReviews {
     if (namespace === undefined || name === undefined || uid === undefined) {
       return { why: 'the token is not that of a service account' }
     }
-    return { account: { namespace, name, uid } }
+    const [pod] = itemsOf(membersOf(user.extra)[POD])
+    return { account: { namespace, name, uid }, pod: typeof pod === 'string' ? pod : undefined, expiresMs }
   }
 
   #keep(key: string, kept: Kept): void {
@@ -89,12 +100,12 @@ export class TokenReviews {
 }
 
 /** The end of a JSON web token in milliseconds (RFC 7519, 4.1.4). The API has checked it; unreadable: it is reviewed each time. */
-function expiryOf(token: string): number {
+function expiryOf(token: string): number | undefined {
   try {
     const claims = parseJson(Buffer.from(token.split('.')[1] ?? '', 'base64url').toString())
     const { exp } = membersOf(claims)
-    return typeof exp === 'number' ? exp * 1000 : 0
+    return typeof exp === 'number' ? exp * 1000 : undefined
   } catch {
-    return 0
+    return undefined
   }
 }

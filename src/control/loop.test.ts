@@ -6,11 +6,14 @@ import { startControlLoop } from './loop.ts'
 import type { ObjectStatus } from './translation.ts'
 import { Translator } from './translator.ts'
 
-function gatewayOn(port: number): ApiObject {
+function gatewayOn(port: number, hostname?: string): ApiObject {
   return admitObject({
     kind: 'Gateway',
     metadata: { name: 'main' },
-    spec: { gatewayClassName: 'gatewright', listeners: [{ name: 'http', port, protocol: 'HTTP' }] },
+    spec: {
+      gatewayClassName: 'gatewright',
+      listeners: [{ name: 'http', port, protocol: 'HTTP', ...(hostname && { hostname }) }],
+    },
   })
 }
 
@@ -48,7 +51,7 @@ test('every delta increments the version, and nothing is published without a cha
 
 test('bindings reported by the data plane appear in statuses and outlive a translation', () => {
   const { loop, statuses, put } = startLoop(gatewayOn(8080))
-  loop.bound(new Map([['127.0.0.1:8080', { state: 'bound' }]]))
+  loop.bound(1, new Map([['127.0.0.1:8080', { state: 'bound' }]]))
   expect(JSON.stringify(statuses[1])).toContain('"Programmed","status":"True"')
   put(gatewayOn(8080))
   expect(statuses).toHaveLength(2)
@@ -56,11 +59,32 @@ test('bindings reported by the data plane appear in statuses and outlive a trans
 
 test('a listener that moves to another port waits for the data plane', () => {
   const { loop, statuses, put } = startLoop(gatewayOn(8080))
-  loop.bound(new Map([['127.0.0.1:8080', { state: 'bound' }]]))
+  loop.bound(1, new Map([['127.0.0.1:8080', { state: 'bound' }]]))
   put(gatewayOn(8081))
   expect(JSON.stringify(statuses.at(-1))).toContain('"Programmed","status":"Unknown"')
-  loop.bound(new Map([['127.0.0.1:8081', { state: 'bound' }]]))
+  loop.bound(2, new Map([['127.0.0.1:8081', { state: 'bound' }]]))
   expect(JSON.stringify(statuses.at(-1))).toContain('"Programmed","status":"True"')
+})
+
+test('a listener that changes at its port waits for a data plane that has the change', () => {
+  const { loop, statuses, put } = startLoop(gatewayOn(8080))
+  const bound = new Map([['127.0.0.1:8080', { state: 'bound' }]] as const)
+  const programmed = () => {
+    const gateway = statuses.flat().findLast(({ kind }) => kind === 'Gateway')
+    return /"Programmed","status":"(\w+)"/.exec(JSON.stringify(gateway))?.[1]
+  }
+  loop.bound(1, bound)
+  expect(programmed()).toBe('True')
+  put(gatewayOn(8080, 'a.test'))
+  expect(programmed()).toBe('Unknown')
+  loop.bound(1, bound)
+  expect(programmed()).toBe('Unknown')
+  loop.bound(2, bound)
+  expect(programmed()).toBe('True')
+  // Changes of others do not concern it.
+  put(backend(1))
+  loop.bound(2, bound)
+  expect(programmed()).toBe('True')
 })
 
 test('problems found by compiling reach the statuses', () => {
@@ -95,7 +119,7 @@ test('a closed loop publishes nothing more', () => {
   const before = [deltas.length, statuses.length]
   loop.close()
   put(gatewayOn(8081))
-  loop.bound(new Map([['127.0.0.1:8080', { state: 'bound' }]]))
+  loop.bound(1, new Map([['127.0.0.1:8080', { state: 'bound' }]]))
   loop.refused(new Map([['Gateway/default/main', 'invalid']]))
   loop.observed(1, { backend: 'ProxyBackend/default/b', code: 'backend-not-http2', at: '127.0.0.1:1' })
   loop.recompiled(

@@ -1,7 +1,7 @@
 import type { ObjectChange } from '#api/object-change.ts'
 import { clock } from '#base/clock.ts'
 import type { Finding } from '#base/finding.ts'
-import type { PlanReports, PlanTarget } from '#plan/plan-link.ts'
+import type { PlanTarget, ProxyReports } from '#plan/plan-link.ts'
 import type { StatusChange } from './translation.ts'
 import type { Translator } from './translator.ts'
 
@@ -14,7 +14,7 @@ export interface ControlLoopOptions {
 }
 
 /** Translates changes of objects, and publishes the resulting changes of the plan and of the statuses. */
-export interface ControlLoop extends PlanReports {
+export interface ControlLoop extends ProxyReports {
   /** Applies one change of objects. Related objects must be in the same change. */
   apply(change: ObjectChange): void
   /** Reports which objects keep their last valid version and why, by key of the object. */
@@ -27,7 +27,6 @@ export interface ControlLoop extends PlanReports {
 
 export function startControlLoop(options: ControlLoopOptions): ControlLoop {
   const { translator } = options
-  let version = 0
   let closed = false
   let alarm: { readonly at: number; cancel(): void } | undefined
 
@@ -58,16 +57,20 @@ export function startControlLoop(options: ControlLoopOptions): ControlLoop {
       if (closed) return
       const change = translator.apply(objects)
       if (change.set.length > 0 || change.removed.length > 0) {
-        version++
         // A new plan may change the facts. Traffic reports them again if they still hold.
         translator.forgetFacts()
-        translator.noteProblems(options.plans.take({ version, ...change }))
+        translator.noteProblems(options.plans.take({ version: translator.version, ...change }))
       }
       publishStatuses()
     },
-    bound(bindings) {
+    bound(version, bindings) {
       if (closed) return
-      translator.noteBindings(bindings)
+      translator.noteBindings(version, bindings)
+      publishStatuses()
+    },
+    reported(proxy, state) {
+      if (closed) return
+      translator.noteReport(proxy, state)
       publishStatuses()
     },
     refused(reasons) {
@@ -81,7 +84,7 @@ export function startControlLoop(options: ControlLoopOptions): ControlLoop {
       publishStatuses()
     },
     observed(seenOn, fact) {
-      if (closed || seenOn !== version) return
+      if (closed || seenOn !== translator.version) return
       translator.noteFact(fact)
       publishStatuses()
     },

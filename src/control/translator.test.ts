@@ -40,7 +40,7 @@ function translated(
   const translator = new Translator()
   translator.apply({ set: objects.map(admitObject), removed: [] })
   translator.noteProblems(new Map([['ProxyPolicy/default/rules', problems]]))
-  translator.noteBindings(new Map(bindings))
+  translator.noteBindings(1, new Map(bindings))
   return translator.translation
 }
 
@@ -225,6 +225,7 @@ test('compile problems and bindings are independent, and new values replace old 
   const key = 'ProxyPolicy/default/rules'
   translator.noteProblems(new Map([[key, [badExpression]]]))
   translator.noteBindings(
+    1,
     new Map([
       [a, bound],
       [b, bound],
@@ -234,7 +235,7 @@ test('compile problems and bindings are independent, and new values replace old 
   expect(conditionsIn(translator.translation, 'Gateway')).toContain('Programmed=True/Programmed')
   expect(translator.findings.map(({ message }) => message)).toContain('another')
   expect(translator.findings).toHaveLength(translation.findings.length + 1)
-  translator.noteBindings(new Map([[a, bound]]))
+  translator.noteBindings(1, new Map([[a, bound]]))
   expect(conditionsIn(translator.translation, 'Gateway')).toContain('Programmed=Unknown/Pending')
 })
 

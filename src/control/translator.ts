@@ -11,10 +11,12 @@ import type { BackendFact } from '#plan/backend-fact.ts'
 import type { Binding } from '#plan/binding.ts'
 import type { PlanChange } from '#plan/delta.ts'
 import type { PlanItem } from '#plan/item.ts'
+import type { RemoteProxy, ReportedState } from '#plan/plan-link.ts'
 import { type ControllerNames, DEFAULT_NAMES } from './context/controller.ts'
 import { commonAddress, type GatewayAddresses } from './gateways/check-addresses.ts'
 import { annotationStage } from './stages/annotation-stage.ts'
 import { backendStage } from './stages/backend-stage.ts'
+import { DataPlaneReports } from './stages/data-plane-reports.ts'
 import { classStage, gatewayStage, listenerSetStage, listenerStage, socketStage } from './stages/gateway-stages.ts'
 import { grantStage } from './stages/grant-stage.ts'
 import { materialStage } from './stages/material-stage.ts'
@@ -126,6 +128,8 @@ export class Translator {
   readonly #items = new Map<string, PlanItem>()
   readonly #addresses: GatewayAddresses
   readonly #names: ControllerNames
+  readonly #reports = new DataPlaneReports(this.#tables)
+  #version = 0
   #addressesFreed = 0
   #findingsChanged = true
   #refused: ReadonlySet<string> = new Set()
@@ -157,6 +161,11 @@ export class Translator {
     return this.#items
   }
 
+  /** The number of changes of the plan. */
+  get version(): number {
+    return this.#version
+  }
+
   /** Keys of the objects of a kind that a translation looked up by name, and that do not exist. */
   missing(kind: KindName): readonly string[] {
     return this.#tables.objects[kind].missedKeys()
@@ -177,7 +186,12 @@ export class Translator {
     if (refusedPolicies !== undefined) this.#replaceRows(this.#tables.refusedPolicies, byObject(refusedPolicies))
     this.#faults.update()
     this.#tellAgain(statusWritten)
-    return this.#takeItems()
+    const taken = this.#takeItems()
+    if (taken.set.length + taken.removed.length > 0) {
+      this.#reports.take({ version: ++this.#version, ...taken })
+      this.#faults.update()
+    }
+    return taken
   }
 
   /** A Gateway that is deleted, or that asks for another address, frees its address for Gateways without one. */
@@ -206,8 +220,15 @@ export class Translator {
   }
 
   /** Replaces the states of the sockets in the data plane. @param bindings by `socketKey`; a socket that is missing is pending */
-  noteBindings(bindings: ReadonlyMap<string, Binding>): void {
-    this.#replaceAll(this.#tables.bindings, bindings)
+  noteBindings(version: number, bindings: ReadonlyMap<string, Binding>): void {
+    this.#reports.bound(version, bindings)
+    this.#faults.update()
+  }
+
+  /** Replaces what a proxy of another process reports. @param state undefined: it is gone */
+  noteReport(proxy: RemoteProxy, state: ReportedState | undefined): void {
+    this.#reports.reported(proxy, state)
+    this.#faults.update()
   }
 
   /** Replaces the reasons why newer versions of objects are refused, by key of the object. */
@@ -282,11 +303,6 @@ export class Translator {
   #statusOf(key: string): readonly ObjectStatus[] {
     const refusedEdit = this.#refusedEdits.get(key)
     return this.#tables.statuses.rows(key).map((own) => completeStatus(own, refusedEdit, this.#names.controller))
-  }
-
-  #replaceAll<Row>(table: Table<Row>, rows: ReadonlyMap<string, Row>): void {
-    this.#replaceRows(table, new Map([...rows].map(([key, row]) => [key, [row]])))
-    this.#faults.update()
   }
 
   #replaceRows<Row>(table: Table<Row>, rows: ReadonlyMap<string, readonly Row[]>): void {

@@ -7,6 +7,8 @@ import { CERTIFICATES } from '#net/testing/certificates.ts'
 import { eventually } from '#test/support/eventually.ts'
 import { temporaryFolder } from '#test/support/temporary-folder.ts'
 import type { Authorise } from './plan-server.ts'
+import type { Admission } from './proxy-stream.ts'
+import type { StreamEnd } from './served-stream.ts'
 import { everybody, frame, routeTo, startClient, startServer } from './testing.ts'
 
 const PLAN = [...frame(), ...routeTo('a')]
@@ -147,4 +149,39 @@ test.each([
   expect(server.left).toEqual(['the stream has reached its age'])
   expect(client.disconnected).toBeUndefined()
   expect(logged).toEqual([])
+})
+
+test.each<[name: string, later: Admission | StreamEnd | Error, left: string | undefined]>([
+  ['a credential that still holds', { gateway: 'Gateway/default/main', identity: 'pod-1' }, undefined],
+  ['a check that fails', new Error('no API'), undefined],
+  ['a check that is not possible now', { status: 'unavailable', message: 'no API' }, undefined],
+  ['a deleted pod', { status: 'unauthenticated', message: 'the pod is gone' }, 'the pod is gone'],
+  [
+    'another Gateway',
+    { gateway: 'Gateway/default/other', identity: 'pod-1' },
+    'the credential is for another Gateway now',
+  ],
+])('each minute the credential is checked again: %s', async (_, later, left) => {
+  const { after } = clock
+  const checks: (() => void)[] = []
+  clock.after = (ms, run) => {
+    if (ms === 72_000) checks.push(run)
+    return after(ms, run)
+  }
+  onTestFinished(() => {
+    clock.after = after
+  })
+  let answer: Admission | StreamEnd | Error = { gateway: 'Gateway/default/main', identity: 'pod-1' }
+  const authorise: Authorise = async () => {
+    if (answer instanceof Error) throw answer
+    return answer
+  }
+  const server = await startServer(PLAN, { authorise, random: () => 1, reportBug: () => {} })
+  const { client } = startClient(server.url)
+  await eventually('ready', () => client.whyNotReady === undefined)
+  answer = later
+  checks[0]!()
+  if (left === undefined) await eventually('checked', () => checks.length === 2)
+  else await eventually('ended', () => server.left.includes(left))
+  expect(server.left).toEqual(left === undefined ? [] : [left])
 })

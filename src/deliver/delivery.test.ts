@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { expect, test } from 'vitest'
+import { expect, test, vi } from 'vitest'
 import type { Finding } from '#base/finding.ts'
 import type { EndpointsItem, RouteItem } from '#plan/item.ts'
 import { eventually } from '#test/support/eventually.ts'
@@ -26,7 +26,7 @@ test('the first plan is one change, and the proxy is ready when it is in force',
   expect(target.deltas).toMatchObject([{ version: 1, removed: [] }])
   const proxy = await eventually('reported', () => (server.proxy()?.report?.inForce ? server.proxy() : undefined))
   expect(proxy).toMatchObject({ gateway: 'Gateway/default/main', identity: 'pod-1', isCurrent: true, refusals: [] })
-  expect(proxy.report!.inForce).toBe(proxy.version)
+  expect(proxy.inForce).toBe(1)
 })
 
 test('an empty plan is whole, too', async () => {
@@ -68,6 +68,26 @@ test('one edit is one change; edits of what the Gateway does not use are none', 
   await eventually('changed', () => target.deltas.length > 0)
   await eventually('acknowledged', () => server.proxy()?.isCurrent)
   expect(target.deltas).toEqual([{ version: 2, set: [{ ...route, created: 'later' }], removed: [] }])
+})
+
+test('the version in force at a proxy is the newest one that holds there what its Gateway uses', async () => {
+  const { server, client, target } = await deliver()
+  await eventually('in force', () => server.proxy()?.inForce === 1)
+  server.edit(routeTo('b').slice(1))
+  expect(server.proxy()!.inForce, 'of other Gateways').toBe(2)
+
+  const inForce = vi.spyOn(client, 'inForce').mockImplementation(() => {})
+  server.edit([{ ...routeTo('a')[0], created: 'later' }])
+  expect(server.proxy()!.inForce, 'on its way').toBe(1)
+  await eventually('acknowledged', () => server.proxy()?.isCurrent)
+  expect(server.proxy()!.inForce, 'acknowledged, but not in force').toBe(1)
+  inForce.mockRestore()
+  client.inForce(target.deltas.at(-1)!.version)
+  await eventually('in force', () => server.proxy()?.inForce === 3)
+
+  server.server.revoke(() => true, '')
+  await eventually('left', () => server.proxy() === undefined)
+  await eventually('again', () => server.proxy()?.inForce === 3)
 })
 
 test('endpoints come before the items that use them, and go after the last one that used them', async () => {
@@ -172,7 +192,7 @@ test('a bug of the data plane is a refusal without its text', async () => {
 
 test('bindings and facts are reported; facts about an older plan are not', async () => {
   const { server, client, target } = await deliver()
-  client.bound(new Map([['0.0.0.0:80', { state: 'failed', reason: 'PortUnavailable', message: 'in use' }]]))
+  client.bound(1, new Map([['0.0.0.0:80', { state: 'failed', reason: 'PortUnavailable', message: 'in use' }]]))
   const fact = { backend: 'Service/default/a/80', code: 'backend-not-http2', at: '10.0.0.1:8080' } as const
   client.observed(1, fact)
   client.observed(1, fact)

@@ -1,4 +1,4 @@
-import type { PlanChange } from '#plan/delta.ts'
+import type { PlanDelta } from '#plan/delta.ts'
 import type { PlanItem } from '#plan/item.ts'
 import { GatewayScopes } from './gateway-scopes.ts'
 import { type PlanResource, type PlanType, resourceOf } from './plan-resource.ts'
@@ -52,8 +52,15 @@ export class GatewayPlans {
   readonly #resources = new Map<string, PlanResource>()
   /** Those that are watched, by key of the Gateway. */
   readonly #plans = new Map<string, GatewayPlan>()
+  #version = 0
 
-  take(change: PlanChange): void {
+  /** The newest version; 0: none yet. */
+  get version(): number {
+    return this.#version
+  }
+
+  take(change: PlanDelta): void {
+    this.#version = change.version
     for (const key of change.removed) this.#resources.delete(key)
     const set = change.set.map((item: PlanItem) => resourceOf(item))
     for (const resource of set) this.#resources.set(resource.name, resource)

@@ -8,12 +8,12 @@ import type { BackendFact } from '#plan/backend-fact.ts'
 import type { Binding } from '#plan/binding.ts'
 import type { PlanChange } from '#plan/delta.ts'
 import type { PlanItem } from '#plan/item.ts'
-import type { PlanReports, PlanTarget } from '#plan/plan-link.ts'
+import type { PlanReports, PlanTarget, Refusal } from '#plan/plan-link.ts'
 import { type ControllerAddress, ControllerUnreachable, openController } from './controller-access.ts'
 import { ControllerStream } from './controller-stream.ts'
 import { type DiscoveryRequest, type DiscoveryResponse, decodeResponse, encodeRequest } from './discovery-messages.ts'
 import { ENDPOINTS_TYPE, ITEM_TYPE, PLAN_TYPES, type PlanType, REPORT_TYPE } from './plan-resource.ts'
-import { type Refusal, refusalsOf, writeRefusals, writeReport } from './proxy-report.ts'
+import { refusalsOf, writeRefusals, writeReport } from './proxy-report.ts'
 import { ProxyState } from './proxy-state.ts'
 import { BrokenSnapshot, ReceivedPlan } from './received-plan.ts'
 
@@ -102,7 +102,7 @@ export class PlanClient implements PlanReports {
     this.#options.whyNotReadyChanged?.()
   }
 
-  bound(bindings: ReadonlyMap<string, Binding>): void {
+  bound(_: number, bindings: ReadonlyMap<string, Binding>): void {
     this.#state.setBindings(bindings)
     this.#reportSoon()
   }

@@ -19,6 +19,10 @@ import { refuseStream, type StreamEnd } from './served-stream.ts'
 const STREAM_MS = 30 * 60_000
 const JITTER = 0.1
 
+/** A credential is checked again after this time, and up to a fifth more: its pod, account or Gateway may be deleted. */
+const CHECK_MS = 60_000
+const CHECK_JITTER = 0.2
+
 /** Of one address, whether they are admitted or not. */
 const MAX_STREAMS_OF_PEER = 128
 /** New connections of one address: at once, and per second. Those without a stream end after a minute. */
@@ -61,7 +65,8 @@ export interface PlanServerOptions {
 export class PlanServer implements PlanTarget {
   readonly #options: PlanServerOptions
   readonly #plans = new GatewayPlans()
-  readonly #proxies = new Set<ProxyStream>()
+  /** Each with the timer of the next check of its credential. */
+  readonly #proxies = new Map<ProxyStream, { cancel(): void }>()
   readonly #connections = new PeerRates(CONNECTIONS_AT_ONCE, CONNECTIONS_PER_SECOND)
   readonly #streams = new PeerCounts(MAX_STREAMS_OF_PEER)
   /** Requests that wait until the plan is whole. */
@@ -104,17 +109,19 @@ export class PlanServer implements PlanTarget {
   }
 
   get proxies(): Iterable<ServedProxy> {
-    return this.#proxies
+    return this.#proxies.keys()
   }
 
   /** Ends the streams of proxies whose pod, account or token no longer exists. */
   revoke(isRevoked: (proxy: ServedProxy) => boolean, message: string): void {
-    for (const proxy of [...this.#proxies]) if (isRevoked(proxy)) proxy.end({ status: 'unauthenticated', message })
+    for (const proxy of [...this.#proxies.keys()])
+      if (isRevoked(proxy)) proxy.end({ status: 'unauthenticated', message })
   }
 
   /** Ends all streams, so that proxies connect to another server. */
   async close(): Promise<void> {
-    for (const proxy of [...this.#proxies]) proxy.end({ status: 'unavailable', message: 'the server is stopping' })
+    for (const proxy of [...this.#proxies.keys()])
+      proxy.end({ status: 'unavailable', message: 'the server is stopping' })
     await this.#listener?.close({ drainMs: 1000 })
   }
 
@@ -122,6 +129,7 @@ export class PlanServer implements PlanTarget {
     plans: this.#plans,
     changed: (proxy) => this.#options.changed?.(proxy),
     ended: (proxy, why) => {
+      this.#proxies.get(proxy)?.cancel()
       this.#proxies.delete(proxy)
       this.#options.left?.(proxy, why)
     },
@@ -162,20 +170,40 @@ export class PlanServer implements PlanTarget {
     // The stream, with its head, serves another request if this one ends early.
     const head = stream.head.clone()
     const { peer } = stream
-    let admission: Admission | StreamEnd
-    try {
-      admission = await this.#options.authorise(head, peer)
-    } catch (error) {
-      this.#options.reportBug(error)
-      admission = { status: 'unavailable', message: 'the credential cannot be checked now' }
-    }
+    const admission = await this.#authorised(head, peer)
     if (call.isOver) return
     if ('status' in admission) return this.#refuse(stream, admission)
     if (!this.#isWhole) await new Promise<void>((resolve) => this.#waiting.push(resolve))
     if (call.isOver) return
-    call.proxy = new ProxyStream(stream, admission, this.#endOf(admission), this.#owner)
-    this.#proxies.add(call.proxy)
-    this.#options.changed?.(call.proxy)
+    const proxy = new ProxyStream(stream, admission, this.#endOf(admission), this.#owner)
+    call.proxy = proxy
+    this.#checkLater(proxy, () => this.#authorised(head, peer))
+    this.#options.changed?.(proxy)
+  }
+
+  async #authorised(head: Head, peer: Peer): Promise<Admission | StreamEnd> {
+    try {
+      return await this.#options.authorise(head, peer)
+    } catch (error) {
+      this.#options.reportBug(error)
+      return { status: 'unavailable', message: 'the credential cannot be checked now' }
+    }
+  }
+
+  #checkLater(proxy: ProxyStream, authorised: () => Promise<Admission | StreamEnd>): void {
+    const { random = Math.random } = this.#options
+    const check = async () => {
+      const admission = await authorised()
+      if (!this.#proxies.has(proxy)) return
+      if ('status' in admission && admission.status !== 'unavailable') return proxy.end(admission)
+      if ('gateway' in admission && admission.gateway !== proxy.gateway)
+        return proxy.end({ status: 'unauthenticated', message: 'the credential is for another Gateway now' })
+      this.#checkLater(proxy, authorised)
+    }
+    this.#proxies.set(
+      proxy,
+      clock.after(CHECK_MS * (1 + CHECK_JITTER * random()), () => void check()),
+    )
   }
 
   #endOf({ expiresMs = Number.POSITIVE_INFINITY }: Admission): { readonly ms: number } & StreamEnd {

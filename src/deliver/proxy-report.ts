@@ -5,12 +5,7 @@ import type { Json, JsonObject } from '#base/json.ts'
 import { parseJson } from '#base/parse-json.ts'
 import type { BackendFact } from '#plan/backend-fact.ts'
 import type { Binding } from '#plan/binding.ts'
-
-/** A problem that a proxy found. Its program may be newer than this one, and know other codes. */
-export type ReportedProblem = Pick<Finding, 'path' | 'message' | 'severity'> & {
-  readonly origin: Pick<Finding['origin'], 'kind' | 'namespace' | 'name'>
-  readonly code: string
-}
+import type { Refusal, RemoteProblem } from '#plan/plan-link.ts'
 
 /** The state of a proxy, as it reports it: always all of it, so that the last report is enough. */
 export interface ProxyReport {
@@ -21,7 +16,7 @@ export interface ProxyReport {
   /** Observed while `inForce` was in force. */
   readonly facts: readonly Pick<BackendFact, 'backend' | 'code' | 'at'>[]
   /** Of all objects that it has. */
-  readonly problems: readonly ReportedProblem[]
+  readonly problems: readonly RemoteProblem[]
   /** Resources that it cannot read, by their names. */
   readonly unreadable: readonly Refusal[]
 }
@@ -83,7 +78,7 @@ function readFact({ backend, code, at }: JsonObject): BackendFact | undefined {
 
 const SEVERITIES: readonly Finding['severity'][] = ['error', 'warning', 'advice']
 
-function readProblem({ origin, path, code, message, severity }: JsonObject): ReportedProblem | undefined {
+function readProblem({ origin, path, code, message, severity }: JsonObject): RemoteProblem | undefined {
   const known = SEVERITIES.find((each) => each === severity)
   const { kind, namespace, name } = membersOf(origin)
   if (known === undefined || textOf(kind) === undefined || textOf(name) === undefined) return undefined
@@ -96,14 +91,7 @@ function readProblem({ origin, path, code, message, severity }: JsonObject): Rep
   }
 }
 
-/** What a proxy could not apply of one response. */
-export interface Refusal {
-  /** Key of the object, or of the item if it cannot be read. */
-  readonly key: string
-  readonly message: string
-}
-
-/** The errors among problems, as refusals. */
+/** The errors among problems, as refusals by key of the object. */
 export function refusalsOf(problems: ReadonlyMap<string, readonly Finding[]>): readonly Refusal[] {
   return [...problems.values()]
     .flat()

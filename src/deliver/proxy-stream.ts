@@ -1,11 +1,12 @@
 import { Allowance } from '#base/allowance.ts'
 import { clock } from '#base/clock.ts'
 import type { Abort, ServerStream } from '#net/stream.ts'
+import type { Refusal } from '#plan/plan-link.ts'
 import { type DiscoveryRequest, decodeRequest, encodeResponse } from './discovery-messages.ts'
 import type { ChangedNames, GatewayPlan, GatewayPlans } from './gateway-plans.ts'
 import type { MessageReceiver } from './message-bodies.ts'
 import { ENDPOINTS_TYPE, ITEM_TYPE, PLAN_TYPES, type PlanType, REPORT_TYPE } from './plan-resource.ts'
-import { type ProxyReport, type Refusal, readRefusals, readReport } from './proxy-report.ts'
+import { type ProxyReport, readRefusals, readReport } from './proxy-report.ts'
 import { ServedStream, type StreamEnd } from './served-stream.ts'
 import { Subscription } from './subscription.ts'
 
@@ -15,6 +16,9 @@ const REQUESTS_PER_SECOND = 50
 
 /** How long a proxy may take for the acknowledgement of a response. */
 const ACKNOWLEDGE_MS = 60_000
+
+/** Versions that a proxy can be behind and still be known to have one. */
+const MAX_SENT = 64
 
 const NONE: readonly never[] = []
 
@@ -33,8 +37,8 @@ export interface ServedProxy extends Admission {
   readonly address: string
   /** It has acknowledged all that its Gateway uses. */
   readonly isCurrent: boolean
-  /** Snapshot hash of the items that it has; to compare with `report.inForce`. */
-  readonly version: string
+  /** The newest version of the plan that is in force there; 0: none that this server has sent. */
+  readonly inForce: number
   /** What it refused of the last response with items, or with endpoints. */
   readonly refusals: readonly Refusal[]
   /** Undefined: it has not reported yet. */
@@ -60,6 +64,8 @@ export class ProxyStream implements ServedProxy, MessageReceiver {
   readonly #plan: GatewayPlan
   readonly #subscriptions = new Map<PlanType, Subscription>()
   readonly #refused = new Map<PlanType, readonly Refusal[]>()
+  /** By snapshot hash of items, the version of the plan; those before the one in force are forgotten. */
+  readonly #sent = new Map<string, number>()
   readonly #requests = new Allowance(MAX_REQUESTS, REQUESTS_PER_SECOND)
   readonly #age: { cancel(): void }
   #acknowledge: { cancel(): void } | undefined
@@ -79,7 +85,7 @@ export class ProxyStream implements ServedProxy, MessageReceiver {
     this.#owner = owner
     this.#plan = owner.plans.watch(this.gateway, this.#changed)
     this.#age = clock.after(ends.ms, () => this.end(ends))
-    this.#stream = new ServedStream(stream, this, () => this.#send())
+    this.#stream = new ServedStream(stream, this, () => this.#readsOn())
     this.#stream.read()
   }
 
@@ -87,8 +93,13 @@ export class ProxyStream implements ServedProxy, MessageReceiver {
     return PLAN_TYPES.every((type) => this.#subscriptions.get(type)?.isCurrent === true)
   }
 
-  get version(): string {
-    return this.#subscriptions.get(ITEM_TYPE)?.version ?? ''
+  get inForce(): number {
+    const hash = this.report?.inForce
+    if (hash === undefined) return 0
+    const items = this.#subscriptions.get(ITEM_TYPE)
+    // Changes of other Gateways are none for this proxy.
+    if (items?.isCurrent === true && items.version === hash) return this.#owner.plans.version
+    return this.#sent.get(hash) ?? 0
   }
 
   /** Ends the stream with a status. The proxy keeps what it has, and connects again. */
@@ -149,12 +160,20 @@ export class ProxyStream implements ServedProxy, MessageReceiver {
 
   #reported({ node }: DiscoveryRequest): void {
     this.report = readReport(node?.metadata ?? {})
+    const inForce = this.#sent.get(this.report.inForce ?? '') ?? 0
+    for (const [hash, version] of this.#sent) if (version < inForce) this.#sent.delete(hash)
     this.#owner.changed(this)
   }
 
   readonly #changed = (changed: ChangedNames): void => {
     for (const { name, type } of changed) this.#subscriptions.get(type)?.changed(name)
     this.#send()
+  }
+
+  /** Meanwhile, the plan may have become what the proxy has. */
+  #readsOn(): void {
+    this.#send()
+    this.#owner.changed(this)
   }
 
   /**
@@ -173,9 +192,17 @@ export class ProxyStream implements ServedProxy, MessageReceiver {
       const response = subscription.next(String(this.#nonce + 1), keepsRemoved)
       if (response === undefined) continue
       this.#nonce++
+      if (isItems && !subscription.lacksAny) this.#remember(subscription.version)
       this.#stream.send(encodeResponse(response))
       this.#rearm()
     }
+  }
+
+  #remember(hash: string): void {
+    this.#sent.delete(hash)
+    this.#sent.set(hash, this.#owner.plans.version)
+    const [oldest] = this.#sent.keys()
+    if (this.#sent.size > MAX_SENT) this.#sent.delete(oldest!)
   }
 
   #rearm(): void {

@@ -1,8 +1,8 @@
 import type { PlanChange } from '#plan/delta.ts'
 import type { PlanItem } from '#plan/item.ts'
+import type { Refusal } from '#plan/plan-link.ts'
 import type { DiscoveryResponse } from './discovery-messages.ts'
 import { HeldVersions, type PlanType, readResource, type Snapshot } from './plan-resource.ts'
-import type { Refusal } from './proxy-report.ts'
 
 /** What became of a response. */
 export interface Received {

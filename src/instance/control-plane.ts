@@ -10,7 +10,7 @@ import { stampTogether } from '#control/status/stamp-status.ts'
 import type { StatusChange } from '#control/translation.ts'
 import { Translator } from '#control/translator.ts'
 import { TLS_MATERIAL } from '#net/tls-material.ts'
-import type { PlanReports, PlanTarget } from '#plan/plan-link.ts'
+import type { PlanTarget, ProxyReports } from '#plan/plan-link.ts'
 import type { ObjectSource, Statuses } from '#store/store.ts'
 import type { InstanceOptions } from './options.ts'
 
@@ -62,7 +62,7 @@ export class ControlPlane {
   }
 
   /** The way up from the data plane. */
-  get reports(): PlanReports {
+  get reports(): ProxyReports {
     return this.#loop
   }
 

@@ -2,11 +2,11 @@ import { createSecureContext, type SecureContext } from 'node:tls'
 import { startMetricsServer } from '#admin/metrics-server.ts'
 import { startReadinessServer } from '#admin/readiness-server.ts'
 import type { RunningServer } from '#admin/small-server.ts'
-import type { GatewayObject } from '#api/gateway.ts'
 import { createCertificate } from '#apiserver/credentials/certificates.ts'
 import type { Finding } from '#base/finding.ts'
 import { SecretSet } from '#base/secret-set.ts'
 import type { ApiClient } from '#cluster/api-client.ts'
+import { ApiUnreadable } from '#cluster/api-unreadable.ts'
 import { ClusterStore } from '#cluster/cluster-store.ts'
 import { ProxyAccounts } from '#cluster/deploy/proxy-accounts.ts'
 import { ensureSecret } from '#cluster/deploy/stored-secrets.ts'
@@ -20,19 +20,18 @@ import { noteSecrets } from '#control/secret-values.ts'
 import type { CallMetadata } from '#deliver/plan-server.ts'
 import { PlanServer } from '#deliver/plan-server.ts'
 import type { ServedProxy } from '#deliver/proxy-stream.ts'
+import { GatewayPorts } from '#deploy/gateway-ports.ts'
 import type { DeploySettings } from '#deploy/settings.ts'
 import { MetricsReader } from '#observe/metrics/metrics-reader.ts'
 import type { MetricsFormat } from '#observe/metrics/write-family.ts'
-import type { Binding } from '#plan/binding.ts'
 import type { PlanDelta } from '#plan/delta.ts'
-import type { ListenerItem } from '#plan/item.ts'
-import { socketKey } from '#plan/socket.ts'
 import { ControlPlane } from './control-plane.ts'
 import { Deployer } from './deployer.ts'
 import { type BugReports, bugReports, type InstanceEvents } from './events.ts'
 import { gatherControllerSamples } from './gather-samples.ts'
 import type { HostPort } from './options.ts'
 import { PlanChecks } from './plan-checks.ts'
+import { ServedProxies } from './served-proxies.ts'
 
 export interface ControllerOptions {
   /** Who makes the controller closes it. */
@@ -66,7 +65,8 @@ export class Controller {
   readonly #accounts: ProxyAccounts
   readonly #checks: PlanChecks
   readonly #control: ControlPlane
-  readonly #listeners = new Map<string, ListenerItem>()
+  readonly #proxies: ServedProxies
+  readonly #ports = new GatewayPorts()
   readonly #servers: RunningServer[] = []
   #delivery: PlanServer | undefined
   #deployer: Deployer | undefined
@@ -109,6 +109,16 @@ export class Controller {
       translated: (findings) => events.translated(findings, NO_FILES),
       onFault: this.#bugs.onFault,
     })
+    this.#proxies = new ServedProxies({
+      reports: this.#control.reports,
+      version: () => this.#version,
+      refused: ({ identity }, { key, message }) =>
+        events.message('deliver', 'error', 'a proxy cannot use a part of its plan', {
+          proxy: identity,
+          item: key,
+          cause: message,
+        }),
+    })
   }
 
   /**
@@ -143,6 +153,7 @@ export class Controller {
     this.#deployer?.close()
     this.#control.close()
     await this.#delivery?.close()
+    this.#proxies.close()
     for (const writer of [this.#statuses, this.#eventWriter, this.#finalizers]) writer[Symbol.dispose]()
     await Promise.all(this.#servers.map((server) => server.close()))
   }
@@ -154,7 +165,7 @@ export class Controller {
     this.#servers.push(await startReadinessServer({ ...health, whyNotReady: () => this.whyNotReady, reportBug }))
     const metricsText = (format: MetricsFormat) => {
       const problems = [...this.#store.problems(), ...this.#control.findings]
-      return this.#metrics.text(gatherControllerSamples(this.#version, problems), format)
+      return this.#metrics.text(gatherControllerSamples(this.#version, problems, this.#proxies.counts()), format)
     }
     this.#servers.push(await startMetricsServer({ ...metrics, metricsText, reportBug }))
     const tls = await this.#ensureCertificate()
@@ -166,7 +177,7 @@ export class Controller {
       names,
       settings: { ...settings, authority: tls['ca.crt'] },
       objects: () => this.#store.list(),
-      portsOf: (gateway) => this.#portsOf(gateway),
+      portsOf: (gateway) => this.#ports.of(gateway),
       found: (gateway, findings) => this.#control.deployed(gateway, findings),
       failed: (message) => this.#warn(message),
       reportBug,
@@ -202,8 +213,8 @@ export class Controller {
       port,
       tls: () => context,
       authorise: (metadata) => this.#authorise(metadata),
-      changed: (proxy) => this.#reported(proxy),
-      left: (_, why) => this.#left(why),
+      changed: (proxy) => this.#proxies.changed(proxy),
+      left: (proxy, why) => this.#left(proxy, why),
       refused: (peer, why) =>
         this.#events.message('deliver', 'warn', 'a proxy was refused', { peer: peer.remoteAddress, cause: why }),
       reportBug: this.#bugs.reportBug,
@@ -211,14 +222,21 @@ export class Controller {
   }
 
   async #authorise(metadata: CallMetadata) {
-    const admitted = await this.#accounts.admit(metadata.get('authorization'))
-    return 'why' in admitted ? ({ status: 'unauthenticated', message: admitted.why } as const) : admitted
+    try {
+      const admitted = await this.#accounts.admit(metadata.get('authorization'))
+      return 'why' in admitted ? ({ status: 'unauthenticated', message: admitted.why } as const) : admitted
+    } catch (error) {
+      if (!(error instanceof ApiUnreadable)) throw error
+      return {
+        status: 'unavailable',
+        message: 'the credential cannot be checked, because the cluster does not answer',
+      } as const
+    }
   }
 
   #take(delta: PlanDelta): ReadonlyMap<string, readonly Finding[]> {
     this.#version = delta.version
-    for (const key of delta.removed) this.#listeners.delete(key)
-    for (const item of delta.set) if (item.kind === 'listener') this.#listeners.set(item.key, item)
+    this.#ports.take(delta)
     this.#delivery?.take(delta)
     return this.#checks.take(delta)
   }
@@ -226,48 +244,12 @@ export class Controller {
   #objectsTaken(): void {
     this.#finalizers.update(this.#store.list())
     this.#deployer?.update()
+    this.#delivery?.revoke(({ gateway }) => this.#uidOf(gateway) === undefined, 'the Gateway does not exist any more')
   }
 
-  #reported(proxy: ServedProxy): void {
-    for (const { key, message } of proxy.refusals) {
-      this.#events.message('deliver', 'error', 'a proxy refused an item of its plan', {
-        proxy: proxy.identity,
-        item: key,
-        cause: message,
-      })
-    }
-    this.#reportBindings()
-    if (proxy.report?.inForce !== proxy.version) return
-    for (const { backend, code, at } of proxy.report.facts) {
-      this.#control.reports.observed(this.#version, { backend, code, at })
-    }
-  }
-
-  #left(why: string): void {
-    this.#events.message('deliver', 'debug', 'a proxy has disconnected', { cause: why })
-    this.#reportBindings()
-  }
-
-  /** A socket accepts connections if it does at one proxy of its Gateway. */
-  #reportBindings(): void {
-    const bindings = new Map<string, Binding>()
-    for (const item of this.#listeners.values()) {
-      const gateway = `Gateway/${item.gateway.namespace}/${item.gateway.name}`
-      const found = [...(this.#delivery?.proxies ?? [])]
-        .filter((proxy) => proxy.gateway === gateway)
-        .flatMap(({ report }) => [...(report?.bindings ?? [])])
-        .filter(([socket]) => socket.endsWith(`:${item.port}`))
-        .map(([, binding]) => binding)
-      const best = found.find(({ state }) => state === 'bound') ?? found[0]
-      if (best !== undefined) bindings.set(socketKey(item), best)
-    }
-    this.#control.reports.bound(bindings)
-  }
-
-  #portsOf({ metadata }: GatewayObject): readonly number[] {
-    return [...this.#listeners.values()]
-      .filter(({ gateway }) => gateway.namespace === metadata.namespace && gateway.name === metadata.name)
-      .map(({ port }) => port)
+  #left(proxy: ServedProxy, why: string): void {
+    this.#events.message('deliver', 'debug', 'a proxy has disconnected', { proxy: proxy.identity, cause: why })
+    this.#proxies.left(proxy)
   }
 
   /** Of an object in force, by its key. */

@@ -283,7 +283,7 @@ export class DataPlane implements PlanTarget {
     this.#appliedVersion = version
     if (version >= this.publisher.version) for (const resolve of this.#waiting.splice(0)) resolve()
     for (const { socket, message } of failed) this.publisher.lost(socket, message)
-    reports.bound(this.publisher.bindings())
+    reports.bound(version, this.publisher.bindings())
     this.#listeners = this.#describeListeners()
     events.applied(version, this.#listeners)
     this.#parts.applied?.(version)

@@ -27,8 +27,8 @@ export interface DeployerOptions {
   readonly names: ControllerNames
   readonly settings: DeploySettings
   readonly objects: () => readonly ApiObject[]
-  /** Ports of the listeners of a Gateway that are served. */
-  readonly portsOf: (gateway: GatewayObject) => readonly number[]
+  /** Ports of the listeners of a Gateway that are served, by its key. */
+  readonly portsOf: (gateway: string) => readonly number[]
   /** Gets all problems of the deployment of a Gateway, by its key; none: it is as it should be. */
   readonly found: (gateway: string, findings: readonly Finding[]) => void
   /** The cluster cannot be asked. */
@@ -117,7 +117,7 @@ export class Deployer {
   /** @returns whether it is as it should be, as far as the parameters go. @throws ApiUnreadable if that is so for all Gateways */
   async #deploy(gateway: OwnedGateway, parameters: RenderInput['parameters']): Promise<boolean> {
     const { settings, portsOf } = this.#options
-    const input = { gateway, ports: portsOf(gateway), parameters, settings }
+    const input = { gateway, ports: portsOf(keyOf(gateway)), parameters, settings }
     const { findings, ...draft } = render(input)
     const blocked = draft.objects === undefined ? undefined : await this.#apply(input, draft)
     this.#options.found(keyOf(gateway), blocked === undefined ? findings : [...findings, blocked])

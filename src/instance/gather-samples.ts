@@ -10,6 +10,7 @@ import type { WorkerPool } from '#workers/worker-pool.ts'
 import { MAX_FILES } from './file-limit.ts'
 import type { CircuitState } from './plan-publisher.ts'
 import { cgroupFolder, memoryByKind, readCgroup, readText } from './read-cgroup.ts'
+import type { ProxyCounts } from './served-proxies.ts'
 import { VERSION } from './version.ts'
 
 /** Endpoints, and services of prompt guards, with series of their own: more would fill the storage of Prometheus. */
@@ -41,13 +42,35 @@ export function gatherSamples({ endpoints, circuits, findings, workers, planVers
 }
 
 /** The metrics of a controller. */
-export function gatherControllerSamples(planVersion: number, findings: Sources['findings']): Sample[] {
+export function gatherControllerSamples(
+  planVersion: number,
+  findings: Sources['findings'],
+  proxies: readonly ProxyCounts[],
+): Sample[] {
   return [
     sample('buildInfo', 1, VERSION, process.versions.node),
     sample('planVersion', planVersion),
     ...sampleFindings(findings),
+    ...sampleProxies(proxies),
     ...sampleProcess(),
   ]
+}
+
+/** Gateways with refusals and lagging proxies come first. */
+function sampleProxies(proxies: readonly ProxyCounts[]): Sample[] {
+  const need = ({ refusals, behind, waiting }: ProxyCounts) => refusals + behind + waiting
+  return proxies
+    .toSorted((a, b) => need(b) - need(a))
+    .slice(0, MAX_SHOWN)
+    .flatMap(({ gateway: key, current, behind, waiting, refusals }) => {
+      const gateway = key.slice('Gateway/'.length)
+      return [
+        sample('proxies', current, gateway, 'current'),
+        sample('proxies', behind, gateway, 'behind'),
+        sample('proxies', waiting, gateway, 'waiting'),
+        sample('proxyRefusals', refusals, gateway),
+      ]
+    })
 }
 
 function sampleEndpoints(endpoints: Sources['endpoints']): Sample[] {

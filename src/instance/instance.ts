@@ -51,7 +51,7 @@ export class Instance {
       events,
       secrets: this.#secrets,
       reports: {
-        bound: (bindings) => this.#control.reports.bound(bindings),
+        bound: (...report) => this.#control.reports.bound(...report),
         observed: (version, fact) => this.#control.reports.observed(version, fact),
         recompiled: (problems) => this.#control.reports.recompiled(problems),
       },

@@ -101,6 +101,7 @@ const PROVED_BY: Readonly<Record<string, string>> = {
   'route-refuses': 'test/scenarios/refused-routes.test.ts',
   'secret-missing': 'src/policies/backend/auth/token/token.test.ts',
   'secret-not-read': 'src/cluster/cluster-store.test.ts',
+  'proxy-refuses': 'src/control/proxy-reports.test.ts',
   'translation-failed': 'src/control/translation-faults.test.ts',
   'variable-missing': 'src/store/entries-from-outside.test.ts',
 }

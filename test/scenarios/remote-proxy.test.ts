@@ -4,8 +4,11 @@ import { createServer } from 'node:http'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { ApiObject } from '#api/object.ts'
+import { BEHIND_SERVICES } from '#cluster/statuses/behind-services.ts'
+import { startControlLoop } from '#control/loop.ts'
 import { Translator } from '#control/translator.ts'
 import { PlanServer } from '#deliver/plan-server.ts'
+import { ServedProxies } from '#instance/served-proxies.ts'
 import { admitObject } from '#test/support/admit-object.ts'
 import { eventually } from '#test/support/eventually.ts'
 import { freePort } from '#test/support/free-port.ts'
@@ -18,25 +21,37 @@ afterAll(() => stops.disposeAsync())
 const named = (kind: string, name: string, spec: object): ApiObject =>
   admitObject({ kind, metadata: { name, namespace: 'default' }, spec })
 
-const translator = new Translator()
 const controller = new PlanServer({
   host: '127.0.0.1',
   port: 0,
   authorise: async (metadata) => {
     if (metadata.get('authorization') !== undefined) return { status: 'unauthenticated', message: 'no token expected' }
-    return { gateway: 'Gateway/default/main', identity: 'pod' }
+    return { gateway: 'Gateway/default/main', identity: 'default/main-1' }
   },
+  changed: (proxy) => proxies.changed(proxy),
+  left: (proxy) => proxies.left(proxy),
   reportBug: (error) => {
     throw error
   },
 })
-let version = 0
+stops.defer(() => proxies.close())
+const translator = new Translator({ addresses: BEHIND_SERVICES })
+const statuses = new Map<string, string>()
+const loop = startControlLoop({
+  translator,
+  plans: controller,
+  publishStatuses: ({ written }) => {
+    for (const { kind, name, status } of written) statuses.set(`${kind} ${name}`, JSON.stringify(status))
+  },
+})
+const proxies = new ServedProxies({ reports: loop, version: () => translator.version, refused: () => {} })
 function put(...set: readonly ApiObject[]): void {
-  controller.take({ version: ++version, ...translator.apply({ set, removed: [] }) })
+  loop.apply({ set, removed: [] })
 }
 
 let url: string
 let readiness: string
+let ports: { readonly served: number; readonly ofProxy: number }
 let log = ''
 let proxy: ReturnType<typeof spawn>
 
@@ -46,16 +61,10 @@ beforeAll(async () => {
   stops.defer(() => void upstream.close())
   const { port: upstreamPort } = upstream.address() as { port: number }
   const [port, ready] = [await freePort(), await freePort()]
+  ports = { served: port, ofProxy: ready }
   url = `http://127.0.0.1:${port}`
   readiness = `http://127.0.0.1:${ready}/healthz/ready`
-  put(
-    named('Gateway', 'main', {
-      gatewayClassName: 'gatewright',
-      listeners: [{ name: 'http', port, protocol: 'HTTP' }],
-    }),
-    named('ProxyBackend', 'b', { static: { host: '127.0.0.1', port: upstreamPort } }),
-    route('/a'),
-  )
+  put(gateway(port), named('ProxyBackend', 'b', { static: { host: '127.0.0.1', port: upstreamPort } }), route('/a'))
   const controllerPort = await controller.listen()
   stops.defer(() => controller.close())
   const words = ['proxy', '--controller', `http://127.0.0.1:${controllerPort}`, '--workers', '1']
@@ -76,6 +85,11 @@ beforeAll(async () => {
     await ended
   })
 })
+
+function gateway(...ports: readonly number[]): ApiObject {
+  const listeners = ports.map((port) => ({ name: `http-${port}`, port, protocol: 'HTTP' }))
+  return named('Gateway', 'main', { gatewayClassName: 'gatewright', listeners })
+}
 
 function route(path: string): ApiObject {
   return named('HTTPRoute', 'r', {
@@ -105,10 +119,45 @@ test('the proxy is ready when it runs the plan of its controller, and takes its 
   await eventually('the edit', async () => ((await ask('/b')).startsWith('200') ? true : undefined))
   expect((await ask('/a')).slice(0, 3)).toBe('404')
   const [served] = [...controller.proxies]
-  const reported = await eventually('the report', () =>
-    served?.report?.inForce === served?.version ? served : undefined,
-  )
+  const reported = await eventually('the report', () => (served?.inForce === translator.version ? served : undefined))
   expect(reported).toMatchObject({ gateway: 'Gateway/default/main', isCurrent: true, refusals: [] })
+})
+
+const says = (object: string, text: string) =>
+  eventually(`${object} says ${text}`, () => (statuses.get(object)?.includes(text) ? true : undefined))
+
+test('a port that the proxy cannot bind is in the status of its Gateway until it is mended', async () => {
+  await says('Gateway main', '"type":"Programmed","status":"True"')
+  const { served, ofProxy } = ports
+  put(gateway(served, ofProxy))
+  await says('Gateway main', '"type":"Programmed","status":"False","reason":"ListenersNotValid"')
+  await says('Gateway main', '"reason":"PortUnavailable"')
+  await says('Gateway main', '(proxy default/main-1)')
+  expect(await ask('/b')).toBe('200 upstream /b')
+  expect((await fetch(readiness)).status).toBe(200)
+  expect(proxies.counts()).toEqual([
+    { gateway: 'Gateway/default/main', current: 1, behind: 0, waiting: 0, refusals: 1 },
+  ])
+  put(gateway(served))
+  await says('Gateway main', '"type":"Programmed","status":"True"')
+})
+
+test('what only the proxy finds out about a policy is in the status of the policy until it is mended', async () => {
+  const policy = (traffic: object) =>
+    named('ProxyPolicy', 'p', {
+      targetRefs: [{ group: 'gateway.networking.k8s.io', kind: 'HTTPRoute', name: 'r' }],
+      traffic,
+    })
+  const remote = { jwksPath: '/none', backendRef: { group: 'gatewright.dev', kind: 'ProxyBackend', name: 'b' } }
+  const providers = [{ issuer: 'https://issuer.test', jwks: { remote } }]
+  put(policy({ jwtAuthentication: { providers } }))
+  await says('ProxyPolicy p', '"reason":"PartiallyValid"')
+  await says('ProxyPolicy p', '(proxy default/main-1)')
+  expect((await ask('/b')).slice(0, 3), 'it protects meanwhile').toBe('401')
+  expect(statuses.get('Gateway main')).toContain('"type":"Programmed","status":"True"')
+  put(policy({ csrf: {} }))
+  await says('ProxyPolicy p', '"reason":"Valid"')
+  expect(await ask('/b')).toBe('200 upstream /b')
 })
 
 test('without its controller, it serves on', async () => {

@@ -1,5 +1,5 @@
 import type { GatewayObject } from '#api/gateway.ts'
-import type { ApiObject } from '#api/object.ts'
+import { type ApiObject, keyOf } from '#api/object.ts'
 import type { Finding } from '#base/finding.ts'
 import type { FindingCode } from '#base/findings.ts'
 import { BEHIND_SERVICES } from '#cluster/statuses/behind-services.ts'
@@ -9,9 +9,10 @@ import { isOwnClass } from '#control/gateways/resolve-gateways.ts'
 import { resolveParameters } from '#control/gateways/resolve-parameters.ts'
 import { translate } from '#control/translate.ts'
 import type { TranslateOptions } from '#control/translator.ts'
+import { GatewayPorts } from '#deploy/gateway-ports.ts'
 import { type Rendered, render } from '#deploy/render.ts'
 import type { DeploySettings } from '#deploy/settings.ts'
-import type { PlanItem } from '#plan/item.ts'
+import { wholePlan } from '#plan/delta.ts'
 
 /** What a controller would apply for all Gateways of its classes. */
 export interface RenderedGateways {
@@ -29,11 +30,13 @@ export function renderGateways(
   const findings = ofTranslation.filter(({ code }) => REASONS.has(code))
   const inventory = inventoryOf(objects)
   const own = inventory.all('Gateway').filter(({ spec }) => isOwnClass(inventory, names, spec.gatewayClassName))
+  const ports = new GatewayPorts()
+  ports.take(wholePlan(items))
   const gateways = own.map((gateway) => {
     // The translation has reported why parameters cannot be used.
     const { objects: parameters, fault } = resolveParameters(inventory, gateway, () => {})
     if (fault !== undefined) return { gateway, objects: undefined, sessionKeySecret: undefined }
-    const rendered = render({ gateway, ports: portsOf(gateway, items), parameters, settings })
+    const rendered = render({ gateway, ports: ports.of(keyOf(gateway)), parameters, settings })
     findings.push(...rendered.findings)
     return { gateway, ...rendered }
   })
@@ -42,12 +45,6 @@ export function renderGateways(
 
 /** Findings of the translation that say why nothing is rendered. */
 const REASONS: ReadonlySet<FindingCode> = new Set(['parameters-invalid', 'gateway-class-not-found', 'no-gateway'])
-
-function portsOf({ metadata }: GatewayObject, items: ReadonlyMap<string, PlanItem>): readonly number[] {
-  const isOwn = (item: PlanItem) =>
-    item.kind === 'listener' && item.gateway.namespace === metadata.namespace && item.gateway.name === metadata.name
-  return [...items.values()].flatMap((item) => (item.kind === 'listener' && isOwn(item) ? [item.port] : []))
-}
 
 /** Several Gateways may use the same parameters. */
 function withoutRepetitions(findings: readonly Finding[]): readonly Finding[] {

@@ -1,3 +1,4 @@
+import { keyOf } from '#api/object.ts'
 import type { ParentReference } from '#api/parent-reference.ts'
 import { compareText } from '#base/compare-text.ts'
 import type { Attachment } from '#plan/item.ts'
@@ -21,6 +22,8 @@ export interface AttachedRoute {
 export interface AttachedParent {
   /** With the defaults of the schema. */
   readonly ref: ParentReference
+  /** Key of its Gateway, if some of its listeners match. */
+  readonly gateway?: string
   /** Why the route is attached to no listener of this parent. */
   readonly fault?: ConditionFault
   /** What an attached route should know: listeners that it is not attached to, or that none of its listeners is served. */
@@ -38,7 +41,11 @@ export function attachRoute(
 ): AttachedRoute {
   const matches = new Map<string, ListenerMatch>()
   const attached = parents.map((parent): AttachedParent => {
-    const { ref, path } = parent
+    const {
+      path,
+      matches: [match],
+    } = parent
+    const ref = match === undefined ? { ref: parent.ref } : { ref: parent.ref, gateway: keyOf(match.listener.gateway) }
     const kept = parent.matches.filter(({ listener }) => displaced.every((it) => it.listener !== listener.key))
     for (const match of kept) matches.set(match.listener.key, match)
     const conflict = describeConflict(parent.matches, displaced)
@@ -47,15 +54,15 @@ export function attachRoute(
     if (parent.refusal !== undefined) {
       const { code, reason, message } = parent.refusal
       report({ ...found, code, message })
-      return { ref, fault: { reason, message } }
+      return { ...ref, fault: { reason, message } }
     }
     if (conflict !== undefined) report({ ...found, code: 'parent-route-conflict', message: conflict })
     if (unserved !== undefined) report({ ...found, code: 'parent-not-matching', message: unserved })
     if (conflict !== undefined && kept.length === 0) {
-      return { ref, fault: { reason: 'HostnameConflict', message: conflict } }
+      return { ...ref, fault: { reason: 'HostnameConflict', message: conflict } }
     }
     const notes = [conflict, unserved].filter((note) => note !== undefined)
-    return notes.length === 0 ? { ref } : { ref, note: notes.join('; ') }
+    return notes.length === 0 ? ref : { ...ref, note: notes.join('; ') }
   })
   const sorted = [...matches.values()].sort((a, b) => compareText(a.listener.key, b.listener.key))
   return {

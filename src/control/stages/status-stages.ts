@@ -1,3 +1,4 @@
+import { keyOf } from '#api/object.ts'
 import type { Finding } from '#base/finding.ts'
 import { sameData } from '#base/incremental/same-data.ts'
 import type { StageDefinition, Stages, Work } from '#base/incremental/stage.ts'
@@ -11,17 +12,19 @@ import { joinProblems } from '../status/join-problems.ts'
 import type { OwnStatus } from '../status/own-status.ts'
 import { policyStatus } from '../status/policy-status.ts'
 import { routeStatus } from '../status/route-status.ts'
+import { socketState } from '../status/socket-state.ts'
 import { tlsPolicyStatus } from '../status/tls-policy-status.ts'
 import type { Tables } from './tables.ts'
 
 /** Combines the problems of each object that were found during translation and compilation. */
-export function findingStage({ findings, problems, allFindings }: Tables): StageDefinition<Finding> {
+export function findingStage({ findings, problems, proxyProblems, allFindings }: Tables): StageDefinition<Finding> {
   return {
     name: 'findings',
-    each: [findings, problems],
+    each: [findings, problems, proxyProblems],
     writes: [allFindings],
     run(_, work, key) {
-      for (const finding of joinProblems(work.read(findings, key), work.read(problems, key))) {
+      const ofProxies = work.read(proxyProblems, key)
+      for (const finding of joinProblems(work.read(findings, key), work.read(problems, key), ofProxies)) {
         work.write(allFindings, key, finding)
       }
     },
@@ -104,11 +107,16 @@ function statusStage<Row>(
   }
 }
 
-function trafficAt({ listeners, attachedRoutes, bindings }: Tables, work: Work, owner: string): Traffic {
+function trafficAt(tables: Tables, work: Work, owner: string): Traffic {
+  const { attachedRoutes, bindings } = tables
+  const [listeners = []] = work.read(tables.listeners, owner)
+  const gateway = listeners[0] && keyOf(listeners[0].gateway)
   return {
-    listeners: work.read(listeners, owner)[0] ?? [],
+    listeners,
     attachedRoutes: (listener) => work.count(attachedRoutes, listener),
-    bindingOf: (listener) => work.read(bindings, socketKey(socketOf(listener)))[0],
+    bindingOf: (listener) => socketState(work.read(bindings, socketKey(socketOf(listener)))),
+    // A proxy says nothing about other Gateways.
+    refusals: errorsOf(tables, work, owner).filter((error) => error.gateway !== undefined && error.gateway === gateway),
   }
 }
 

@@ -6,7 +6,6 @@ import { compareText } from '#base/compare-text.ts'
 import type { Finding } from '#base/finding.ts'
 import { Table } from '#base/incremental/table.ts'
 import type { BackendFact } from '#plan/backend-fact.ts'
-import type { Binding } from '#plan/binding.ts'
 import type { PlanItem, PolicyItem, RelayRouteItem, RouteItem } from '#plan/item.ts'
 import { byPrecedence } from '#plan/route-order.ts'
 import type { AttachedTlsPolicy } from '../backends/attach-tls-policy.ts'
@@ -25,7 +24,9 @@ import type { MatchedRoute } from '../routes/match-route.ts'
 import type { Contender, Displacement } from '../routes/mixed-kinds.ts'
 import type { CoveredPattern, Shadowed } from '../routes/report-shadowed.ts'
 import type { TranslatedRoute } from '../routes/translate-route.ts'
+import type { ProxyProblem } from '../status/join-problems.ts'
 import type { OwnStatus } from '../status/own-status.ts'
+import type { SocketReport } from '../status/socket-state.ts'
 
 type ObjectTables = { readonly [K in KindName]: Table<ObjectsByKind[K]> }
 
@@ -39,9 +40,10 @@ export function createTables() {
     annotated: new Table<ApiObject>('annotated'),
     ofNamespace: new Table<ApiObject>('ofNamespace', byAge),
     ofKind: new Table<ApiObject>('ofKind', byAge),
-    /** Written from outside: problems found while the plan was compiled, or the proxy of a Gateway was deployed, by object; states of sockets in the data plane, by socket. */
+    /** Written from outside: problems found while the plan was compiled, or the proxy of a Gateway was deployed, and those of proxies, by object; states of sockets, by socket. */
     problems: new Table<Finding>('problems'),
-    bindings: new Table<Binding>('bindings'),
+    proxyProblems: new Table<ProxyProblem>('proxyProblems'),
+    bindings: new Table<SocketReport>('bindings'),
     /** Written from outside: by object and by kind, the keys of objects that are invalid and have no earlier version. */
     refusedObjects: new Table<string>('refusedObjects', compareText),
     /** Written from outside: by object, the invalid policies that protect their targets. */

@@ -16,6 +16,8 @@ export interface Traffic {
   readonly attachedRoutes: (listener: string) => number
   /** State of the socket of a listener in the data plane; undefined: not known yet. */
   readonly bindingOf: (listener: Listener) => Binding | undefined
+  /** What proxies cannot use of the object itself. */
+  readonly refusals: readonly Finding[]
 }
 
 const LISTENERS_NOT_VALID = 'ListenersNotValid'
@@ -128,7 +130,7 @@ function acceptedCondition(owner: Owner, listeners: readonly Listener[]): Condit
  * True when the data plane serves every listener that clients can use (decision A-34).
  * @param none the reason if there is no such listener
  */
-function programmedCondition(owner: Owner, { listeners, bindingOf }: Traffic, none: string): ConditionDraft {
+function programmedCondition(owner: Owner, { listeners, bindingOf, refusals }: Traffic, none: string): ConditionDraft {
   const condition = conditionsOf(owner)
   const usable = listeners.filter((listener) => whyUnusable(listener) === undefined)
   if (usable.length === 0) return condition('Programmed', 'False', none, 'No listener can be used; Accepted says why')
@@ -138,6 +140,10 @@ function programmedCondition(owner: Owner, { listeners, bindingOf }: Traffic, no
     const list = failed.map(({ name, message }) => `${name}: ${message}`).join('; ')
     const reason = failed.length < usable.length ? LISTENERS_NOT_VALID : failed[0]!.reason
     return condition('Programmed', 'False', reason, list)
+  }
+  if (refusals.length > 0) {
+    const list = refusals.map(({ message }) => message).join('; ')
+    return condition('Programmed', 'False', 'Invalid', list)
   }
   const waiting = states.filter(({ binding }) => binding === undefined).map(({ name }) => name)
   if (waiting.length > 0) {

@@ -27,23 +27,28 @@ interface StatusFacts {
  */
 export function policyStatus(policy: PolicyFacts, { controller, gatewaysOf, errors }: StatusFacts) {
   const { object, attachments } = policy
-  const accepted = acceptedCondition(policy, errors)
+  // What only the proxies of one Gateway refuse is in the entry of that Gateway.
+  const acceptedAt = (gateway?: string) =>
+    acceptedCondition(
+      policy,
+      errors.filter((error) => error.gateway === undefined || error.gateway === gateway),
+    )
   const unattached = unattachedCondition(policy)
   const gateways = reachedGateways(attachments, gatewaysOf)
   const reached = writtenGateways(gateways)
   const own = reached.map(({ key, ancestorRef }): AncestorEntry => {
     const isHere = (at: string) => gatewaysOf(at).includes(key)
-    const conditions = () => [accepted, attachedCondition(policy), ...overlappedConditions(policy, isHere)]
+    const conditions = () => [acceptedAt(key), attachedCondition(policy), ...overlappedConditions(policy, isHere)]
     return { ancestorRef, conditions }
   })
-  if (unattached !== undefined) own.push({ ancestorRef: SUMMARY, conditions: () => [accepted, unattached] })
+  if (unattached !== undefined) own.push({ ancestorRef: SUMMARY, conditions: () => [acceptedAt(), unattached] })
   const first = gateways[0] === undefined ? SUMMARY : gatewayRef(gateways[0])
   return {
     conditions:
       own.length === 0
         ? []
         : [
-            summaryOf(accepted, first),
+            summaryOf(acceptedCondition(policy, errors), first),
             unattached ?? attachedCondition(policy),
             ...overlappedConditions(policy, (at) => gatewaysOf(at).length > 0),
           ],

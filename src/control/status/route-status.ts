@@ -1,6 +1,6 @@
 import { compareText } from '#base/compare-text.ts'
 import type { Finding } from '#base/finding.ts'
-import { conditionsOf } from '../context/condition.ts'
+import { type ConditionDraft, conditionsOf } from '../context/condition.ts'
 import type { AttachedParent } from '../routes/attach-route.ts'
 import type { TranslatedRoute } from '../routes/translate-route.ts'
 
@@ -21,7 +21,7 @@ export function routeStatus(
   const condition = conditionsOf(route.object)
   const endpointless = [...new Set(uses.map(({ to }) => to).filter(hasNoEndpoints))]
   const note = endpointless.length === 0 ? '' : `; no endpoints for ${endpointless.join(', ')}`
-  const own = route.parents.map(({ ref, fault, note: exception }) => {
+  const own = route.parents.map(({ ref, gateway, fault, note: exception }) => {
     const refused = fault ?? accepted
     return {
       parentRef: ref,
@@ -38,11 +38,22 @@ export function routeStatus(
         unresolved === undefined
           ? condition('ResolvedRefs', 'True', 'ResolvedRefs', `All references resolved${note}`)
           : condition('ResolvedRefs', 'False', unresolved.reason, unresolved.message),
+        ...refusedConditions(
+          condition,
+          errors.filter((error) => error.gateway !== undefined && error.gateway === gateway),
+        ),
       ],
     }
   })
   const all = [...foreignParents(route.object.status, controller), ...own]
   return { parents: all.sort((a, b) => compareText(sortKey(a.parentRef), sortKey(b.parentRef))) }
+}
+
+/** @param refusals what proxies of the Gateway cannot use of the route */
+function refusedConditions(condition: ReturnType<typeof conditionsOf>, refusals: readonly Finding[]): ConditionDraft[] {
+  if (refusals.length === 0) return []
+  const lines = refusals.map(({ path, message }) => (path === '' ? message : `${path}: ${message}`)).join('\n')
+  return [condition('PartiallyInvalid', 'True', 'UnsupportedValue', lines)]
 }
 
 /** Whether a backend has prompt guards is known when its policies are compiled. */

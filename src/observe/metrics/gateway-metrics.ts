@@ -65,6 +65,18 @@ export const GATEWAY_METRICS = {
     type: 'gauge',
     labels: ['severity', 'code'],
   },
+  proxies: {
+    name: 'proxies',
+    help: 'Proxies that are connected to a controller, by Gateway and state. current: the newest version of the plan is in force; behind: an older one; waiting: none. At most 1000 Gateways are shown, those with refusals and late proxies first.',
+    type: 'gauge',
+    labels: ['gateway', 'state'],
+  },
+  proxyRefusals: {
+    name: 'proxy_refusals',
+    help: 'Items and sockets that the connected proxies of a Gateway cannot use, counted for each proxy.',
+    type: 'gauge',
+    labels: ['gateway'],
+  },
   buildInfo: {
     name: 'build_info',
     help: 'Always 1; the labels are the versions of the gateway and of its runtime.',

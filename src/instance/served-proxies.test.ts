@@ -1,0 +1,155 @@
+import { afterEach, expect, test, vi } from 'vitest'
+import { clock } from '#base/clock.ts'
+import type { ServedProxy } from '#deliver/proxy-stream.ts'
+import type { Binding } from '#plan/binding.ts'
+import type { ReportedState } from '#plan/plan-link.ts'
+import { ServedProxies } from './served-proxies.ts'
+
+afterEach(() => {
+  vi.restoreAllMocks()
+})
+
+const GATEWAY = 'Gateway/default/main'
+const FACT = { backend: 'Service/default/a/80', code: 'backend-not-http2', at: '10.0.0.1:80' } as const
+const TAKEN = { state: 'failed', reason: 'PortUnavailable', message: 'in use' } as const
+
+/** A proxy with two sockets, of which one failed, that runs this version of the plan. */
+function proxy(more: Partial<ServedProxy> = {}): ServedProxy {
+  return {
+    gateway: GATEWAY,
+    identity: 'default/a',
+    address: '10.0.0.1',
+    isCurrent: true,
+    inForce: 3,
+    refusals: [],
+    report: {
+      inForce: 'hash',
+      bindings: new Map<string, Binding>([
+        ['[::]:80', { state: 'bound' }],
+        ['0.0.0.0:81', TAKEN],
+      ]),
+      facts: [FACT],
+      problems: [],
+      unreadable: [],
+    },
+    ...more,
+  }
+}
+
+const NEW = { inForce: 0, report: undefined }
+
+function served() {
+  const reported: [name: string, state: ReportedState | undefined][] = []
+  const facts: unknown[] = []
+  const refused: string[] = []
+  const timers: (() => void)[] = []
+  vi.spyOn(clock, 'after').mockImplementation((ms, run) => {
+    expect(ms).toBe(10_000)
+    timers.push(run)
+    return { cancel: () => void timers.splice(timers.indexOf(run), 1) }
+  })
+  const it = new ServedProxies({
+    reports: {
+      reported: ({ gateway, name }, state) => reported.push([`${gateway} ${name}`, state]),
+      observed: (...fact) => facts.push(fact),
+    },
+    version: () => 3,
+    refused: ({ identity }, { key, message }) => refused.push(`${identity} ${key}: ${message}`),
+  })
+  return { it, reported, facts, refused, timers }
+}
+
+test('a report goes up with the sockets of the Gateway, and facts with the version that they are about', () => {
+  const { it, reported, facts } = served()
+  it.changed(proxy())
+  const bindings = new Map<string, Binding>([
+    [`${GATEWAY}:80`, { state: 'bound' }],
+    [`${GATEWAY}:81`, TAKEN],
+  ])
+  expect(reported).toEqual([[`${GATEWAY} default/a`, { version: 3, bindings, problems: [], refusals: [] }]])
+  expect(facts).toEqual([[3, FACT]])
+})
+
+test('what a proxy refuses is told once, and again after it was mended', () => {
+  const { it, refused, reported } = served()
+  const origin = { kind: 'HTTPRoute', namespace: 'default', name: 'r' }
+  const problem = { origin, path: 'spec', code: 'x', message: 'bad' }
+  const report = {
+    ...proxy().report!,
+    problems: [
+      { ...problem, severity: 'error' },
+      { ...problem, severity: 'warning' },
+    ] as const,
+    unreadable: [{ key: 'Policy/1', message: 'too new' }],
+  }
+  const refusing = proxy({
+    report,
+    refusals: [
+      { key: '', message: 'a bug' },
+      { key: 'HTTPRoute/default/r', message: 'spec: bad' },
+    ],
+  })
+  it.changed(refusing)
+  it.changed(refusing)
+  expect(refused).toEqual([
+    'default/a Policy/1: too new',
+    'default/a : a bug',
+    'default/a HTTPRoute/default/r: spec: bad',
+    'default/a 0.0.0.0:81: in use',
+  ])
+  expect(reported.at(-1)![1]).toMatchObject({
+    problems: report.problems,
+    refusals: [
+      { key: 'Policy/1', message: 'too new' },
+      { key: '', message: 'a bug' },
+    ],
+  })
+  expect(it.counts()).toEqual([{ gateway: GATEWAY, current: 1, behind: 0, waiting: 0, refusals: 4 }])
+  it.changed(proxy())
+  it.changed(refusing)
+  expect(refused).toHaveLength(7)
+})
+
+test('a lost connection leaves what is bound for ten seconds, and what was refused goes at once', () => {
+  const { it, reported, timers } = served()
+  it.changed(proxy())
+  it.left(proxy())
+  expect(timers, 'another stream of the same pod').toHaveLength(0)
+  const last = proxy()
+  it.changed(last)
+  it.left(last)
+  expect(reported.at(-1)).toEqual([
+    `${GATEWAY} default/a`,
+    { version: 3, bindings: new Map([[`${GATEWAY}:80`, { state: 'bound' }]]), problems: [], refusals: [] },
+  ])
+  expect(it.counts()).toEqual([])
+  timers[0]!()
+  expect(reported.at(-1)).toEqual([`${GATEWAY} default/a`, undefined])
+})
+
+test('a proxy that connects again in time has never been away', () => {
+  const { it, reported, timers } = served()
+  const first = proxy()
+  it.changed(first)
+  it.left(first)
+  const next = proxy(NEW)
+  it.changed(next)
+  expect(timers).toHaveLength(0)
+  expect(reported.at(-1)![1]).toMatchObject({ version: 3, bindings: new Map([[`${GATEWAY}:80`, { state: 'bound' }]]) })
+  expect(it.counts()).toEqual([{ gateway: GATEWAY, current: 0, behind: 0, waiting: 1, refusals: 0 }])
+  it.left(next)
+  it.close()
+  expect(timers).toHaveLength(0)
+})
+
+test('proxies are counted by Gateway and state', () => {
+  const { it } = served()
+  it.changed(proxy())
+  it.changed(proxy({ identity: 'default/b', inForce: 2 }))
+  it.changed(proxy({ identity: 'default/c', ...NEW }))
+  it.changed(proxy({ identity: 'default/d', gateway: 'Gateway/default/other' }))
+  expect(it.counts()).toEqual([
+    { gateway: GATEWAY, current: 1, behind: 1, waiting: 1, refusals: 2 },
+    { gateway: 'Gateway/default/other', current: 1, behind: 0, waiting: 0, refusals: 1 },
+  ])
+})

@@ -1,0 +1,138 @@
+import { objectKey } from '#api/object.ts'
+import { clock } from '#base/clock.ts'
+import type { ServedProxy } from '#deliver/proxy-stream.ts'
+import type { Binding } from '#plan/binding.ts'
+import type { ProxyReports, Refusal, ReportedState } from '#plan/plan-link.ts'
+import { socketKey } from '#plan/socket.ts'
+
+/** A proxy that has lost its connection is still thought to serve for so long: it connects again at once, for instance when its stream is too old. */
+const GRACE_MS = 10_000
+
+export interface ServedProxiesOptions {
+  readonly reports: Pick<ProxyReports, 'reported' | 'observed'>
+  /** The newest version of the plan. */
+  readonly version: () => number
+  /** Called for what a proxy did not refuse before. */
+  readonly refused: (proxy: ServedProxy, refusal: Refusal) => void
+}
+
+/** The proxies of one Gateway, counted. */
+export interface ProxyCounts {
+  readonly gateway: string
+  /** Of proxies that run the newest version of their plan, an older one, and none. */
+  readonly current: number
+  readonly behind: number
+  readonly waiting: number
+  /** Items and sockets that proxies cannot use. */
+  readonly refusals: number
+}
+
+interface Known {
+  readonly proxy: ServedProxy
+  readonly state: ReportedState
+  readonly told: ReadonlySet<string>
+  /** Of the time after its connection. */
+  readonly grace?: { cancel(): void }
+}
+
+/** What proxies say about their plans, on its way up to the statuses. */
+export class ServedProxies {
+  readonly #options: ServedProxiesOptions
+  /** By name. */
+  readonly #known = new Map<string, Known>()
+
+  constructor(options: ServedProxiesOptions) {
+    this.#options = options
+  }
+
+  /** A proxy has connected, acknowledged, refused or reported something. */
+  changed(proxy: ServedProxy): void {
+    const { identity: name, gateway, inForce } = proxy
+    const before = this.#known.get(name)
+    before?.grace?.cancel()
+    // It says anew what is in force after it has connected again.
+    const last = inForce === 0 ? before?.state : undefined
+    const state: ReportedState = {
+      version: last?.version ?? inForce,
+      bindings: last?.bindings ?? bindingsOf(proxy),
+      problems: proxy.report?.problems ?? [],
+      refusals: unusable(proxy),
+    }
+    this.#known.set(name, { proxy, state, told: this.#tell(proxy, before?.told) })
+    this.#options.reports.reported({ gateway, name }, state)
+    for (const fact of inForce === 0 ? [] : proxy.report!.facts) this.#options.reports.observed(inForce, fact)
+  }
+
+  /** Its connection has ended. What it refused is forgotten at once. */
+  left(proxy: ServedProxy): void {
+    const { identity: name, gateway } = proxy
+    const known = this.#known.get(name)
+    if (known?.proxy !== proxy) return
+    const bound = [...known.state.bindings].filter(([, { state }]) => state === 'bound')
+    const state = { ...known.state, bindings: new Map(bound), problems: [], refusals: [] }
+    const grace = clock.after(GRACE_MS, () => {
+      this.#known.delete(name)
+      this.#options.reports.reported({ gateway, name }, undefined)
+    })
+    this.#known.set(name, { proxy, state, told: new Set(), grace })
+    this.#options.reports.reported({ gateway, name }, state)
+  }
+
+  close(): void {
+    for (const { grace } of this.#known.values()) grace?.cancel()
+    this.#known.clear()
+  }
+
+  /** @returns for each Gateway with connected proxies */
+  counts(): readonly ProxyCounts[] {
+    const connected = [...this.#known.values()].filter(({ grace }) => grace === undefined).map(({ proxy }) => proxy)
+    const byGateway = Map.groupBy(connected, ({ gateway }) => gateway)
+    return [...byGateway].map(([gateway, proxies]) => {
+      const waiting = proxies.filter(({ report }) => report?.inForce === undefined).length
+      const current = proxies.filter(({ inForce }) => inForce === this.#options.version()).length
+      const refusals = proxies.reduce((sum, proxy) => sum + refusalsOf(proxy).length, 0)
+      return { gateway, current, behind: proxies.length - current - waiting, waiting, refusals }
+    })
+  }
+
+  #tell(proxy: ServedProxy, before: ReadonlySet<string> = new Set()): ReadonlySet<string> {
+    const told = new Set<string>()
+    for (const refusal of refusalsOf(proxy)) {
+      const text = `${refusal.key} ${refusal.message}`
+      if (!before.has(text)) this.#options.refused(proxy, refusal)
+      told.add(text)
+    }
+    return told
+  }
+}
+
+/** In a cluster the address of a socket is its Gateway: where a proxy has it is its own affair. */
+function bindingsOf({ gateway, report }: ServedProxy): ReadonlyMap<string, Binding> {
+  const bindings = [...(report?.bindings ?? [])]
+  return new Map(bindings.map(([socket, binding]) => [socketKey({ address: gateway, port: portOf(socket) }), binding]))
+}
+
+function portOf(socket: string): number {
+  return Number(socket.slice(socket.lastIndexOf(':') + 1))
+}
+
+/** Items that it cannot read, and a change that it could not take. */
+function unusable({ report, refusals }: ServedProxy): readonly Refusal[] {
+  return [...(report?.unreadable ?? []), ...refusals.filter(({ key }) => key === '')]
+}
+
+/** Everything that it cannot use, by key of the object, item or socket. */
+function refusalsOf(proxy: ServedProxy): readonly Refusal[] {
+  const { problems = [], bindings = new Map<string, Binding>() } = proxy.report ?? {}
+  const errors = problems.filter(({ severity }) => severity === 'error')
+  return [
+    ...unusable(proxy),
+    ...errors.map(({ origin: { kind, namespace, name }, path, message }) => ({
+      key: objectKey(kind, namespace, name),
+      message: path === '' ? message : `${path}: ${message}`,
+    })),
+    ...[...bindings].flatMap(([key, binding]) =>
+      binding.state === 'failed' ? [{ key, message: binding.message }] : [],
+    ),
+  ]
+}
