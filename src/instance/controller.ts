@@ -2,6 +2,7 @@ import { createSecureContext, type SecureContext } from 'node:tls'
 import { startMetricsServer } from '#admin/metrics-server.ts'
 import { startReadinessServer } from '#admin/readiness-server.ts'
 import type { RunningServer } from '#admin/small-server.ts'
+import { type ApiObject, keyOf } from '#api/object.ts'
 import { createCertificate } from '#apiserver/credentials/certificates.ts'
 import type { Finding } from '#base/finding.ts'
 import { SecretSet } from '#base/secret-set.ts'
@@ -10,6 +11,7 @@ import { ApiUnreadable } from '#cluster/api-unreadable.ts'
 import { ClusterStore } from '#cluster/cluster-store.ts'
 import { ProxyAccounts } from '#cluster/deploy/proxy-accounts.ts'
 import { ensureSecret } from '#cluster/deploy/stored-secrets.ts'
+import { itemsOf, membersOf } from '#cluster/kubeconfig.ts'
 import { BEHIND_SERVICES } from '#cluster/statuses/behind-services.ts'
 import { ClassFinalizers } from '#cluster/statuses/class-finalizers.ts'
 import { ClusterStatuses } from '#cluster/statuses/cluster-statuses.ts'
@@ -188,7 +190,9 @@ export class Controller {
   /** Everything was read once. */
   #begin(): void {
     if (this.#isClosed) return
+    const programmed = this.#store.list().filter(isProgrammed).map(keyOf)
     this.#control.start()
+    for (const gateway of programmed) this.#proxies.expect(gateway, this.#ports.of(gateway))
     this.#isTranslated = true
     this.#delivery?.open()
     this.#deployer?.update()
@@ -260,4 +264,16 @@ export class Controller {
   #warn(message: string): void {
     this.#events.message('control', 'warn', 'the cluster cannot be asked or changed', { cause: message })
   }
+}
+
+/** Whether the status of a Gateway says that its newest generation is in force. */
+function isProgrammed({ kind, metadata, status }: ApiObject): boolean {
+  if (kind !== 'Gateway') return false
+  const { conditions } = membersOf(status)
+  return itemsOf(conditions)
+    .map(membersOf)
+    .some(
+      ({ type, status, observedGeneration }) =>
+        type === 'Programmed' && status === 'True' && observedGeneration === metadata.generation,
+    )
 }

@@ -43,8 +43,9 @@ function served() {
   const facts: unknown[] = []
   const refused: string[] = []
   const timers: (() => void)[] = []
+  const waits: number[] = []
   vi.spyOn(clock, 'after').mockImplementation((ms, run) => {
-    expect(ms).toBe(10_000)
+    waits.push(ms)
     timers.push(run)
     return { cancel: () => void timers.splice(timers.indexOf(run), 1) }
   })
@@ -56,7 +57,7 @@ function served() {
     version: () => 3,
     refused: ({ identity }, { key, message }) => refused.push(`${identity} ${key}: ${message}`),
   })
-  return { it, reported, facts, refused, timers }
+  return { it, reported, facts, refused, timers, waits }
 }
 
 test('a report goes up with the sockets of the Gateway, and facts with the version that they are about', () => {
@@ -111,7 +112,7 @@ test('what a proxy refuses is told once, and again after it was mended', () => {
 })
 
 test('a lost connection leaves what is bound for ten seconds, and what was refused goes at once', () => {
-  const { it, reported, timers } = served()
+  const { it, reported, timers, waits } = served()
   it.changed(proxy())
   it.left(proxy())
   expect(timers, 'another stream of the same pod').toHaveLength(0)
@@ -123,6 +124,7 @@ test('a lost connection leaves what is bound for ten seconds, and what was refus
     { version: 3, bindings: new Map([[`${GATEWAY}:80`, { state: 'bound' }]]), problems: [], refusals: [] },
   ])
   expect(it.counts()).toEqual([])
+  expect(waits).toEqual([10_000])
   timers[0]!()
   expect(reported.at(-1)).toEqual([`${GATEWAY} default/a`, undefined])
 })
@@ -140,6 +142,19 @@ test('a proxy that connects again in time has never been away', () => {
   it.left(next)
   it.close()
   expect(timers).toHaveLength(0)
+})
+
+test('the proxies of an earlier controller have 20 seconds to connect', () => {
+  const { it, reported, timers, waits } = served()
+  it.expect(GATEWAY, [80])
+  const bindings = new Map([[`${GATEWAY}:80`, { state: 'bound' }]])
+  expect(reported).toEqual([[`${GATEWAY} ${GATEWAY}`, { version: 3, bindings, problems: [], refusals: [] }]])
+  expect(it.counts()).toEqual([])
+  expect(waits).toEqual([20_000])
+  it.changed(proxy())
+  timers[0]!()
+  expect(reported.at(-1)).toEqual([`${GATEWAY} ${GATEWAY}`, undefined])
+  expect(it.counts()).toHaveLength(1)
 })
 
 test('proxies are counted by Gateway and state', () => {

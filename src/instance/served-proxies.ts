@@ -2,11 +2,14 @@ import { objectKey } from '#api/object.ts'
 import { clock } from '#base/clock.ts'
 import type { ServedProxy } from '#deliver/proxy-stream.ts'
 import type { Binding } from '#plan/binding.ts'
-import type { ProxyReports, Refusal, ReportedState } from '#plan/plan-link.ts'
+import type { ProxyReports, Refusal, RemoteProxy, ReportedState } from '#plan/plan-link.ts'
 import { socketKey } from '#plan/socket.ts'
 
 /** A proxy that has lost its connection is still thought to serve for so long: it connects again at once, for instance when its stream is too old. */
 const GRACE_MS = 10_000
+
+/** Longer than the longest wait of a proxy between two attempts to connect. */
+const RETURN_MS = 20_000
 
 export interface ServedProxiesOptions {
   readonly reports: Pick<ProxyReports, 'reported' | 'observed'>
@@ -28,7 +31,8 @@ export interface ProxyCounts {
 }
 
 interface Known {
-  readonly proxy: ServedProxy
+  /** Undefined: those that an earlier controller saw. */
+  readonly proxy: ServedProxy | undefined
   readonly state: ReportedState
   readonly told: ReadonlySet<string>
   /** Of the time after its connection. */
@@ -43,6 +47,16 @@ export class ServedProxies {
 
   constructor(options: ServedProxiesOptions) {
     this.#options = options
+  }
+
+  /**
+   * The proxies of a Gateway that was programmed when this controller started connect again soon. Until then its status stays as it is.
+   * @param gateway its key
+   */
+  expect(gateway: string, ports: readonly number[]): void {
+    const bound = ports.map((port) => [socketKey({ address: gateway, port }), { state: 'bound' }] as const)
+    const state = { version: this.#options.version(), bindings: new Map(bound), problems: [], refusals: [] }
+    this.#keep({ gateway, name: gateway }, { proxy: undefined, state }, RETURN_MS)
   }
 
   /** A proxy has connected, acknowledged, refused or reported something. */
@@ -70,12 +84,7 @@ export class ServedProxies {
     if (known?.proxy !== proxy) return
     const bound = [...known.state.bindings].filter(([, { state }]) => state === 'bound')
     const state = { ...known.state, bindings: new Map(bound), problems: [], refusals: [] }
-    const grace = clock.after(GRACE_MS, () => {
-      this.#known.delete(name)
-      this.#options.reports.reported({ gateway, name }, undefined)
-    })
-    this.#known.set(name, { proxy, state, told: new Set(), grace })
-    this.#options.reports.reported({ gateway, name }, state)
+    this.#keep({ gateway, name }, { proxy, state }, GRACE_MS)
   }
 
   close(): void {
@@ -85,7 +94,9 @@ export class ServedProxies {
 
   /** @returns for each Gateway with connected proxies */
   counts(): readonly ProxyCounts[] {
-    const connected = [...this.#known.values()].filter(({ grace }) => grace === undefined).map(({ proxy }) => proxy)
+    const connected = [...this.#known.values()].flatMap(({ proxy, grace }) =>
+      grace === undefined ? (proxy ?? []) : [],
+    )
     const byGateway = Map.groupBy(connected, ({ gateway }) => gateway)
     return [...byGateway].map(([gateway, proxies]) => {
       const waiting = proxies.filter(({ report }) => report?.inForce === undefined).length
@@ -93,6 +104,16 @@ export class ServedProxies {
       const refusals = proxies.reduce((sum, proxy) => sum + refusalsOf(proxy).length, 0)
       return { gateway, current, behind: proxies.length - current - waiting, waiting, refusals }
     })
+  }
+
+  /** Reports a state, and for a while lets it be. */
+  #keep(proxy: RemoteProxy, known: Pick<Known, 'proxy' | 'state'>, ms: number): void {
+    const grace = clock.after(ms, () => {
+      this.#known.delete(proxy.name)
+      this.#options.reports.reported(proxy, undefined)
+    })
+    this.#known.set(proxy.name, { ...known, told: new Set(), grace })
+    this.#options.reports.reported(proxy, known.state)
   }
 
   #tell(proxy: ServedProxy, before: ReadonlySet<string> = new Set()): ReadonlySet<string> {
