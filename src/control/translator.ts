@@ -70,6 +70,7 @@ type StageOptions = Required<Omit<TranslateOptions, 'onFault'>> & Pick<Translate
 /** The stages of a translation, in order: each stage reads tables of earlier stages. */
 function buildStages(tables: Tables, options: StageOptions): Stages {
   const { names, addresses, allowsExternalNames, onFault } = options
+  const isDeployed = addresses.serviceOf !== undefined
   const openContext = contextOpener(tables, options)
   const stages = new Stages(onFault)
   stages.add(grantStage(tables))
@@ -105,13 +106,13 @@ function buildStages(tables: Tables, options: StageOptions): Stages {
   stages.add(reachStage(tables))
   stages.add(policyFactsStage(tables))
   stages.add(missedTlsTargetsStage(tables))
-  stages.add(parametersStage(tables, addresses.serviceOf !== undefined))
+  stages.add(parametersStage(tables, isDeployed))
   stages.add(noGatewayStage(tables, names))
   stages.add(annotationStage(tables))
   // Findings and statuses
   stages.add(observedStage(tables))
   stages.add(findingStage(tables))
-  addStatusStages(stages, tables, names.controller)
+  addStatusStages(stages, tables, { controller: names.controller, isDeployed })
   return stages
 }
 

@@ -13,6 +13,7 @@ import type { OwnStatus } from '../status/own-status.ts'
 import { policyStatus } from '../status/policy-status.ts'
 import { routeStatus } from '../status/route-status.ts'
 import { socketState } from '../status/socket-state.ts'
+import { supportedFeatures } from '../status/supported-features.ts'
 import { tlsPolicyStatus } from '../status/tls-policy-status.ts'
 import type { Tables } from './tables.ts'
 
@@ -31,9 +32,17 @@ export function findingStage({ findings, problems, proxyProblems, allFindings }:
   }
 }
 
-/** Adds the stages that write the statuses, one for each kind of object. @param controller `controllerName` of our entries */
-export function addStatusStages(stages: Stages, tables: Tables, controller: string): void {
+interface StatusOptions {
+  /** `controllerName` of our entries. */
+  readonly controller: string
+  /** Proxies are deployed for Gateways. */
+  readonly isDeployed: boolean
+}
+
+/** Adds the stages that write the statuses, one for each kind of object. */
+export function addStatusStages(stages: Stages, tables: Tables, { controller, isDeployed }: StatusOptions): void {
   const { objects, gateways, listenerSets, routes, backends, policyFacts, tlsPolicies } = tables
+  const features = supportedFeatures(isDeployed)
   stages.add(
     statusStage(tables, 'classStatuses', objects.GatewayClass, (object, work, key) => {
       if (object.spec.controllerName !== controller) return undefined
@@ -43,7 +52,7 @@ export function addStatusStages(stages: Stages, tables: Tables, controller: stri
         fault === undefined
           ? condition('Accepted', 'True', 'Accepted', 'Class accepted')
           : condition('Accepted', 'False', fault.reason, fault.message)
-      return { object, status: { conditions: [accepted] } }
+      return { object, status: { conditions: [accepted], supportedFeatures: features } }
     }),
   )
   stages.add(
