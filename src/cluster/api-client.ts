@@ -2,6 +2,7 @@ import { Agent as HttpAgent, type IncomingMessage, request as open } from 'node:
 import { Agent as HttpsAgent } from 'node:https'
 import { parseJson } from '#base/parse-json.ts'
 import type { ApiAccess } from './api-access.ts'
+import { type ApiRequest, describeRequest } from './api-request.ts'
 import { ApiUnreadable } from './api-unreadable.ts'
 import { type Members, membersOf, textOf } from './kubeconfig.ts'
 import { Lines } from './lines.ts'
@@ -58,13 +59,16 @@ interface Call {
 /** Reads from a Kubernetes API, follows its changes, and changes single objects. */
 export class ApiClient implements Disposable {
   readonly #access: ApiAccess
+  readonly #asked: (request: ApiRequest) => void
   readonly #agent: HttpAgent | HttpsAgent
   /** A watch occupies a connection for minutes. */
   readonly #watchAgent: HttpAgent | HttpsAgent
   readonly #prefix: string
 
-  constructor(access: ApiAccess) {
+  /** @param asked hears of each request when its response begins, or when there is none */
+  constructor(access: ApiAccess, asked: (request: ApiRequest) => void = () => {}) {
     this.#access = access
+    this.#asked = asked
     // With `keepAlive`, the kernel notices a peer that is gone after about 10 seconds.
     const options = { keepAlive: true }
     const agent = (maxSockets: number) =>
@@ -173,12 +177,13 @@ export class ApiClient implements Disposable {
     const authorization = token && { authorization: `Bearer ${token.get()}` }
     // Node frames the body of a DELETE only when it is told the length.
     const framing = body && { 'content-type': write!.contentType, 'content-length': body.length }
+    const method = write?.method ?? 'GET'
     const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>()
     // The agent opens the connection, with TLS or without it.
     const request = open(`${this.#prefix}${path}`, {
       agent,
       headers: { ...headers, ...authorization, accept: accept ?? 'application/json', ...framing },
-      method: write?.method ?? 'GET',
+      method,
       ...(signal && { signal }),
     })
     let response: IncomingMessage | undefined
@@ -190,8 +195,11 @@ export class ApiClient implements Disposable {
     request.end(body)
     try {
       response = await promise
+      this.#asked({ ...describeRequest(method, path), code: String(response.statusCode) })
       return response
     } catch (error) {
+      // The caller gave it up.
+      if (signal?.aborted !== true) this.#asked({ ...describeRequest(method, path), code: 'none' })
       throw this.#failure(error)
     }
   }

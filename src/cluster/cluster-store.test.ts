@@ -295,9 +295,12 @@ test('a status that the gateway wrote is no change when it comes back, and one o
   })
   store.writeStatuses({ written: [['HTTPRoute/default/a', ours]], withdrawn: [] })
   expect(writes).toEqual([{ written: [['HTTPRoute/default/a', ours]], withdrawn: [] }])
+  const statuses = () => [store.statusOf('HTTPRoute/default/a'), store.seen('HTTPRoute/default/a')?.status]
+  expect(statuses()).toEqual([ours, undefined])
   const version = store.resourceOf('HTTPRoute/default/a')?.metadata.resourceVersion
   api.put(ROUTES, route('a', { status: ours }))
   await eventually('a version', () => store.resourceOf('HTTPRoute/default/a')?.metadata.resourceVersion !== version)
+  expect(statuses()).toEqual([ours, ours])
   api.put(ROUTES, route('a', { status: { parents: [{ controllerName: 'other' }] } }))
   await eventually('a change', () => turns.length === 2)
   expect(turns[1]).toEqual(['+HTTPRoute a', 'status HTTPRoute/default/a'])

@@ -44,6 +44,8 @@ export class ClusterStore implements ObjectSource, Statuses {
   readonly #stored = new StoredObjects()
   readonly #changes = new ObjectChanges()
   readonly #subscribers = new Subscribers()
+  /** Statuses in the API, by key of the object, where `#stored` has the one that is about to be written. */
+  readonly #replaced = new Map<string, unknown>()
   /** Keys of the objects whose statuses others wrote since that was last taken. */
   readonly #statusWritten = new Set<string>()
   readonly #resolveSynced: () => void
@@ -124,9 +126,17 @@ export class ClusterStore implements ObjectSource, Statuses {
     return watch?.version ?? info.versions[0]
   }
 
-  /** The object as the API last sent it, without the managers of its fields. @param key `objectKey` */
+  /** The object as the API last sent it, with the status that we wrote since, and without the managers of its fields. @param key `objectKey` */
   resourceOf(key: string): Resource | undefined {
     return this.#stored.get(key)?.resource
+  }
+
+  /** The same, with the status that the API sent. */
+  seen(key: string): Resource | undefined {
+    const resource = this.resourceOf(key)
+    return resource !== undefined && this.#replaced.has(key)
+      ? { ...resource, status: this.#replaced.get(key) }
+      : resource
   }
 
   statusOf(key: string): unknown {
@@ -140,8 +150,11 @@ export class ClusterStore implements ObjectSource, Statuses {
       return resource !== undefined && !sameData(resource.status, status)
     })
     // When the API sends it back, it is no change.
-    for (const [key, status] of changed)
-      this.#stored.noteStatus(resourceKeyOf(key), { ...this.resourceOf(key)!, status })
+    for (const [key, status] of changed) {
+      const resource = this.resourceOf(key)!
+      if (!this.#replaced.has(key)) this.#replaced.set(key, resource.status)
+      this.#stored.noteStatus(resourceKeyOf(key), { ...resource, status })
+    }
     if (changed.length > 0 || withdrawn.length > 0) this.#statuses.write({ written: changed, withdrawn })
   }
 
@@ -170,6 +183,7 @@ export class ClusterStore implements ObjectSource, Statuses {
   #set(info: KindInfo, { metadata: { managedFields: _, ...metadata }, ...members }: WatchedResource): void {
     const namespace = info.namespaced ? (textOf(metadata.namespace) ?? '') : ''
     const key = objectKey(info.kind, namespace, metadata.name)
+    this.#replaced.delete(key)
     const before = this.#stored.get(key)
     const inForceBefore = this.#find(key)
     const resource = { ...members, metadata } as unknown as Resource
@@ -184,6 +198,7 @@ export class ClusterStore implements ObjectSource, Statuses {
     const before = this.#find(key)
     this.#stored.remove({ collection: collectionOf(info), namespace, name })
     this.#statusWritten.delete(key)
+    this.#replaced.delete(key)
     this.#noteChange(key, before)
   }
 

@@ -9,8 +9,11 @@ const FIRST_DELAY_MS = 500
 const LONGEST_DELAY_MS = 60_000
 
 export interface WriteQueueOptions<T> {
-  /** Reads what the value of a key changes, and writes it. It is called again, after a conflict (409) at once, after another error later. */
-  readonly write: (key: string, value: T) => Promise<void>
+  /**
+   * Writes the value of a key into what the API has. It is called again, after a conflict (409) at once, after another error later.
+   * @param conflicts so many attempts in a row: above 0, what was known of the object is out of date
+   */
+  readonly write: (key: string, value: T, conflicts: number) => Promise<void>
   /** Called with a message for the log. */
   readonly failed: (message: string) => void
   /** Of a delay, from 0 to 1; for tests. */
@@ -45,6 +48,11 @@ export class WriteQueue<T> implements Disposable {
     // In the order in which the keys came.
     this.#waiting.set(key, value)
     this.#start()
+  }
+
+  /** Writes that wait or are under way. */
+  get length(): number {
+    return this.#waiting.size + this.#running.size
   }
 
   /** Writes that are under way end; the others are dropped. */
@@ -85,7 +93,7 @@ export class WriteQueue<T> implements Disposable {
   async #writeAgain(key: string, value: T): Promise<void> {
     for (let conflicts = 0; ; conflicts++) {
       try {
-        return await this.#options.write(key, value)
+        return await this.#options.write(key, value, conflicts)
       } catch (error) {
         if (!isConflict(error) || conflicts === MOST_CONFLICTS) throw error
       }

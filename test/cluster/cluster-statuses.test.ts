@@ -1,5 +1,6 @@
 import { expect, onTestFinished, test } from 'vitest'
 import { ClusterStatuses } from '#cluster/statuses/cluster-statuses.ts'
+import type { Resource } from '#store/resources/resource.ts'
 import { connectToTestServer } from './connect-to-test-server.ts'
 
 const ROUTES = '/apis/gateway.networking.k8s.io/v1/namespaces/default/httproutes'
@@ -21,10 +22,12 @@ async function started() {
   const { server, client } = await connectToTestServer()
   const failures: string[] = []
   const written: unknown[] = []
+  const known = new Map<string, Resource>()
   const statuses = new ClusterStatuses({
     client,
     controller: CONTROLLER,
     failed: (message) => failures.push(message),
+    seen: (key) => known.get(key),
     written: (_, before, after) => written.push([before, after]),
   })
   onTestFinished(() => statuses[Symbol.dispose]())
@@ -41,7 +44,7 @@ async function started() {
     expect(status).toBe(200)
   }
   const parents = async () => (await route()).status?.parents
-  return { server, client, statuses, failures, written, route, parents, writeTheirs }
+  return { server, client, statuses, failures, written, known, route, parents, writeTheirs }
 }
 
 test('our entries are written beside those of others, and withdrawn', async () => {
@@ -74,6 +77,24 @@ test('a write that loses against another controller is repeated with its entries
   statuses.write({ written: [[KEY, { parents: [OURS] }]], withdrawn: [] })
   await expect.poll(parents).toEqual([entry('example.com/other', 'False', 'g2'), OURS])
   expect([conflicts, failures]).toEqual([3, []])
+})
+
+test('an object that is known is written without reading it; one that has changed since is read', async () => {
+  const { statuses, client, known, route, parents, writeTheirs, failures } = await started()
+  let reads = 0
+  const get = client.get.bind(client)
+  client.get = (path) => {
+    reads++
+    return get(path)
+  }
+  known.set(KEY, await route())
+  statuses.write({ written: [[KEY, { parents: [OURS] }]], withdrawn: [] })
+  await expect.poll(parents).toEqual([OURS])
+  expect(reads).toBe(0)
+  await writeTheirs([OURS, THEIRS])
+  statuses.write({ written: [[KEY, { parents: [entry(CONTROLLER, 'False')] }]], withdrawn: [] })
+  await expect.poll(parents).toEqual([entry(CONTROLLER, 'False'), THEIRS])
+  expect([reads, failures]).toEqual([1, []])
 })
 
 test('the newest of many statuses is written', async () => {

@@ -38,6 +38,11 @@ export class ClassFinalizers implements Disposable {
     this.#known = wanted
   }
 
+  /** Finalizers that are not written yet. */
+  get queued(): number {
+    return this.#queue.length
+  }
+
   [Symbol.dispose](): void {
     this.#queue[Symbol.dispose]()
   }

@@ -45,6 +45,11 @@ export class EventWriter implements Disposable {
     }
   }
 
+  /** Events that are not written yet. */
+  get queued(): number {
+    return this.#queue.length
+  }
+
   [Symbol.dispose](): void {
     this.#queue[Symbol.dispose]()
   }
