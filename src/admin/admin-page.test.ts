@@ -412,3 +412,15 @@ test('each heading that the page links to is there once', () => {
     'Findings, Last decisions, MCP sessions, Backends, Listeners, Routes, Objects, This server',
   )
 })
+
+test('the page of a controller has its proxies, and no part for requests', () => {
+  const proxy = { gateway: 'default/main', proxy: 'main-1', address: '10.0.0.7', isCurrent: true, refusals: [] }
+  const refusals = [{ item: 'Listener/default/main/http', message: 'in use' }]
+  const proxies = [proxy, { ...proxy, proxy: 'main-2', isCurrent: false, refusals }]
+  const status = { ...EMPTY, workers: [], proxies }
+  const text = textOf(adminPage({ status, routes: [], paths: [] }).body)
+  expect(text).toContain('Plan 7 is in force in 2 proxies, 1 of them with another plan.')
+  expect(text).toContain('main-1 default/main 10.0.0.7 current')
+  expect(text).toContain('main-2 default/main 10.0.0.7 behind Listener/default/main/http: in use')
+  expect(text).not.toContain('Last decisions')
+})

@@ -10,14 +10,22 @@ import { type IndexEntry, indexTable } from './index-page.ts'
 import { describeSession } from './mcp-sessions.ts'
 import { SESSION_COLUMNS, sessionRow } from './session-rows.ts'
 import { conditionsIn, isGood } from './status-conditions.ts'
-import type { CircuitReport, EndpointReport, ListenerReport, ObjectReport, StatusReport } from './status-report.ts'
+import type {
+  CircuitReport,
+  EndpointReport,
+  ListenerReport,
+  ObjectReport,
+  ProxyReport,
+  StatusReport,
+} from './status-report.ts'
 
 /** What the page shows; its texts are without secrets already. */
 export interface AdminPageInputs {
   readonly status: StatusReport
   readonly routes: readonly RouteItem[]
-  readonly decisions: GatheredRecords
-  readonly sessions: GatheredSessions
+  /** Undefined: a controller serves no requests. */
+  readonly decisions?: GatheredRecords | undefined
+  readonly sessions?: GatheredSessions | undefined
   /** Paths of the server. */
   readonly paths: readonly IndexEntry[]
 }
@@ -31,14 +39,11 @@ const MAX_SESSIONS = 50
 export function adminPage({ status, routes, decisions, sessions, paths }: AdminPageInputs): Answer {
   const parts = [
     { id: 'findings', title: 'Findings', content: findings(status) },
-    { id: 'decisions', title: 'Last decisions', content: decisionTable(decisions) },
-    { id: 'sessions', title: 'MCP sessions', content: sessionTable(sessions) },
-    {
-      id: 'backends',
-      title: 'Backends',
-      content: html`${endpoints(status.endpoints)}${circuits(status.openCircuits)}`,
-    },
-    { id: 'listeners', title: 'Listeners', content: listeners(status.listeners) },
+    ...(decisions ? [{ id: 'decisions', title: 'Last decisions', content: decisionTable(decisions) }] : []),
+    ...(sessions ? [{ id: 'sessions', title: 'MCP sessions', content: sessionTable(sessions) }] : []),
+    ...(status.proxies
+      ? [{ id: 'proxies', title: 'Proxies', content: proxyTable(status.proxies) }]
+      : dataPlane(status)),
     { id: 'routes', title: 'Routes', content: routeTable(routes) },
     { id: 'objects', title: 'Objects', content: objects(status.objects) },
     { id: 'paths', title: 'This server', content: indexTable(paths) },
@@ -55,14 +60,23 @@ ${parts.map(({ id, title, content }) => section(id, title, content))}</main>`,
   )
 }
 
-function summary({ version, planVersion, workers, objects: all, notReady }: StatusReport): Html {
-  const behind = workers.filter((worker) => worker.planVersion !== planVersion).length
+function dataPlane({ endpoints: all, openCircuits, listeners: open }: StatusReport) {
+  return [
+    { id: 'backends', title: 'Backends', content: html`${endpoints(all)}${circuits(openCircuits)}` },
+    { id: 'listeners', title: 'Listeners', content: listeners(open) },
+  ]
+}
+
+function summary({ version, planVersion, workers, proxies, objects: all, notReady }: StatusReport): Html {
+  const runs = proxies?.map(({ isCurrent }) => isCurrent) ?? workers.map((worker) => worker.planVersion === planVersion)
+  const behind = runs.filter((isCurrent) => !isCurrent).length
   const late = behind === 0 ? '' : `, ${behind} of them with another plan`
+  const runners = proxies === undefined ? count(workers.length, 'worker') : count(proxies.length, 'proxy', 'proxies')
   const readiness =
     notReady.length === 0
       ? html`<span class="good">Ready.</span>`
       : html`<span class="error">Not ready: ${notReady.join('; ')}.</span>`
-  return html`${readiness} Version ${version}. Plan ${planVersion} is in force in ${count(workers.length, 'worker')}${late}. ${count(all.length, 'object')}.`
+  return html`${readiness} Version ${version}. Plan ${planVersion} is in force in ${runners}${late}. ${count(all.length, 'object')}.`
 }
 
 function findings({ objects: all, problems, staleFiles, failingOutputs }: StatusReport): Html {
@@ -99,6 +113,18 @@ function listeners(all: readonly ListenerReport[]): Html {
       : html`<span class="error">${bound ? 'serves nothing' : 'not open'}</span> ${message ?? ''}`,
   ])
   return rows.length === 0 ? nothing('No listeners.') : rowsOf(['Listener', 'Address', 'State'], rows, '/status')
+}
+
+function proxyTable(all: readonly ProxyReport[]): Html {
+  const rows = all.map(({ gateway, proxy, address, isCurrent, refusals }) => [
+    proxy,
+    gateway,
+    html`<code>${address}</code>`,
+    html`${isCurrent ? html`<span class="good">current</span>` : html`<span class="warning">behind</span>`}${
+      refusals.length > 0 && html`<br>${lines(refusals.map(({ item, message }) => `${item}: ${message}`))}`
+    }`,
+  ])
+  return rows.length === 0 ? nothing('No proxies.') : rowsOf(['Proxy', 'Gateway', 'Address', 'Plan'], rows, '/status')
 }
 
 function routeTable(routes: readonly RouteItem[]): Html {

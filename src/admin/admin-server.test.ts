@@ -91,15 +91,17 @@ const options: AdminServerOptions = {
   token: 't-1',
   version: '1.2.3',
   status: () => report,
-  traffic: () => traffic,
   dump: () => ({ version: 7, items }),
-  decisions: async () => ({ records: ring.list(), unanswered }),
-  followDecisions: (reader) => {
-    readers.add(reader)
-    return () => void readers.delete(reader)
+  requests: {
+    traffic: () => traffic,
+    decisions: async () => ({ records: ring.list(), unanswered }),
+    followDecisions: (reader) => {
+      readers.add(reader)
+      return () => void readers.delete(reader)
+    },
+    profiles: { workers: () => ['w1'], record: async () => ({ kind: 'busy' }) },
+    sessions: async () => ({ sessions, unanswered }),
   },
-  profiles: { workers: () => ['w1'], record: async () => ({ kind: 'busy' }) },
-  sessions: async () => ({ sessions, unanswered }),
   logLevels: () => ({
     levels,
     changeLevels: (changed) => {

@@ -26,21 +26,27 @@ export interface AdminServerOptions {
   readonly token: string
   readonly version: string
   readonly status: () => StatusReport
-  /** Requests since the start. */
-  readonly traffic: () => TrafficReport
   /** The plan in force. */
   readonly dump: () => { readonly version: number; readonly items: Iterable<PlanItem> }
-  readonly decisions: () => Promise<GatheredRecords>
-  readonly followDecisions: FollowDecisions
-  readonly profiles: ProfileSource
-  /** Sessions of MCP clients. */
-  readonly sessions: () => Promise<GatheredSessions>
+  /** Undefined: a controller serves no requests. */
+  readonly requests?: RequestReports | undefined
   readonly logLevels: () => LogLevelSetting
   /** Removes secrets from a text. */
   readonly hide: Hide
   /** Starts the shutdown; called after the response was sent. */
   readonly quit: () => void
   readonly reportBug: (error: unknown) => void
+}
+
+/** What a data plane shows of its requests. */
+export interface RequestReports {
+  /** Requests since the start. */
+  readonly traffic: () => TrafficReport
+  readonly decisions: () => Promise<GatheredRecords>
+  readonly followDecisions: FollowDecisions
+  readonly profiles: ProfileSource
+  /** Sessions of MCP clients. */
+  readonly sessions: () => Promise<GatheredSessions>
 }
 
 /** Which messages the application log has. */
@@ -85,19 +91,8 @@ export async function startAdminServer(options: AdminServerOptions): Promise<Run
   })
 }
 
-function describeEndpoints({
-  version,
-  status,
-  traffic,
-  dump,
-  decisions,
-  followDecisions,
-  profiles,
-  sessions,
-  logLevels,
-  hide,
-  quit,
-}: AdminServerOptions): Record<string, Described> {
+function describeEndpoints(options: AdminServerOptions): Record<string, Described> {
+  const { version, status, dump, requests, logLevels, hide, quit } = options
   const plan: Endpoint = { method: 'GET', answer: () => jsonAnswer(describePlan(dump()), hide) }
   return {
     '/status': {
@@ -105,13 +100,43 @@ function describeEndpoints({
       about: 'Objects with their statuses, listeners, problems of files, workers, endpoints with their health.',
       answer: () => jsonAnswer(status(), hide),
     },
+    '/plan': { ...plan, about: 'The newest plan, without secrets.' },
+    '/config_dump': { ...plan, about: 'The same as /plan.' },
+    ...(requests && describeRequests(requests, hide)),
+    '/log_levels': {
+      method: 'GET',
+      about:
+        'The levels of the application log. POST with the parameter levels, such as info,proxy=debug, and the token of the state folder changes them.',
+      answer: () => textAnswer(200, writeLogFilter(logLevels().levels)),
+      change: (query) => changeLevels(logLevels(), query),
+    },
+    '/version': {
+      method: 'GET',
+      about: 'Version of the gateway and of its runtime.',
+      answer: () => answerVersion(version, hide),
+    },
+    '/quitquitquit': {
+      method: 'POST',
+      about: 'Stops the gateway after the requests in flight are finished. Needs the token of the state folder.',
+      answer() {
+        setImmediate(quit)
+        return textAnswer(200, 'shutting down')
+      },
+    },
+  }
+}
+
+/** Endpoints of a data plane. */
+function describeRequests(
+  { traffic, decisions, followDecisions, profiles, sessions }: RequestReports,
+  hide: Hide,
+): Record<string, Described> {
+  return {
     '/traffic': {
       method: 'GET',
       about: 'Requests since the start by route and backend: numbers, errors, durations.',
       answer: () => jsonAnswer(traffic(), hide),
     },
-    '/plan': { ...plan, about: 'The plan that the proxy runs on, without secrets.' },
-    '/config_dump': { ...plan, about: 'The same as /plan.' },
     '/decisions': {
       method: 'GET',
       about: `The newest decisions. Parameters: id, limit, since, until, ${FILTER_PARAMETERS.join(', ')}.`,
@@ -137,26 +162,6 @@ function describeEndpoints({
       about: 'Records what a worker allocates and keeps, as .heapprofile. Parameters: worker, seconds.',
       answer: (query) => answerProfile('heap', profiles, query),
     },
-    '/log_levels': {
-      method: 'GET',
-      about:
-        'The levels of the application log. POST with the parameter levels, such as info,proxy=debug, and the token of the state folder changes them.',
-      answer: () => textAnswer(200, writeLogFilter(logLevels().levels)),
-      change: (query) => changeLevels(logLevels(), query),
-    },
-    '/version': {
-      method: 'GET',
-      about: 'Version of the gateway and of its runtime.',
-      answer: () => answerVersion(version, hide),
-    },
-    '/quitquitquit': {
-      method: 'POST',
-      about: 'Stops the gateway after the requests in flight are finished. Needs the token of the state folder.',
-      answer() {
-        setImmediate(quit)
-        return textAnswer(200, 'shutting down')
-      },
-    },
   }
 }
 
@@ -171,11 +176,18 @@ function changeLevels(logLevels: LogLevelSetting, query: URLSearchParams): Answe
 }
 
 /** The page shows what the JSON endpoints show, without secrets as they do. */
-async function answerPage(options: AdminServerOptions, paths: readonly IndexEntry[]): Promise<Answer> {
-  const [decisions, sessions] = await Promise.all([options.decisions(), options.sessions()])
-  const { items } = options.dump()
-  const shown = { status: options.status(), routes: routesOf(items), decisions, sessions }
-  return adminPage({ ...withoutSecretTexts(shown, options.hide), paths })
+async function answerPage(
+  { requests, dump, status, hide }: AdminServerOptions,
+  paths: readonly IndexEntry[],
+): Promise<Answer> {
+  const gathered = requests && (await Promise.all([requests.decisions(), requests.sessions()]))
+  const { items } = dump()
+  const shown = {
+    status: status(),
+    routes: routesOf(items),
+    ...(gathered && { decisions: gathered[0], sessions: gathered[1] }),
+  }
+  return adminPage({ ...withoutSecretTexts(shown, hide), paths })
 }
 
 function routesOf(items: Iterable<PlanItem>): RouteItem[] {

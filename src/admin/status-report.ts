@@ -17,6 +17,8 @@ export interface StatusReport {
   readonly workers: readonly WorkerReport[]
   /** Outputs that cannot be written at the moment. Requests are served nevertheless, so the gateway stays ready. */
   readonly failingOutputs: readonly OutputReport[]
+  /** Connected proxies; only of a controller. */
+  readonly proxies?: readonly ProxyReport[]
   /** Endpoints of all backends. */
   readonly endpoints: readonly EndpointReport[]
   /** Prompt guards whose service is spared, because it failed 5 times in a row. */
@@ -67,6 +69,18 @@ export interface OutputReport {
   readonly since: string
   /** Lines, records, entries, spans or metrics that were lost since the gateway started; of OTLP those of the signal, whatever their server. */
   readonly lost: number
+}
+
+export interface ProxyReport {
+  /** `default/main` */
+  readonly gateway: string
+  readonly proxy: string
+  /** From which it is connected. */
+  readonly address: string
+  /** It runs the newest version of its plan. */
+  readonly isCurrent: boolean
+  /** Items of its plan that it cannot use. */
+  readonly refusals: readonly { readonly item: string; readonly message: string }[]
 }
 
 export interface EndpointReport {

@@ -2,7 +2,7 @@ import { parseByteSize } from '#base/byte-size.ts'
 import { parseDuration } from '#base/duration.ts'
 import { parseIpAddress } from '#base/ip-address.ts'
 import { objectName, validate } from '#schema/index.ts'
-import { ADMIN_ADDRESS, LOOPBACK, OWN_PORTS } from './own-ports.ts'
+import { ADMIN_ADDRESS, CONTROLLER_PORTS, LOOPBACK, OWN_PORTS } from './own-ports.ts'
 import { controllerName } from './policy-status.ts'
 
 /** A command that asks the admin server of a running gateway. */
@@ -92,18 +92,18 @@ export const VARIABLES = {
     commands: ['run', 'proxy'],
   },
   GATEWRIGHT_ADMIN_ADDR: {
-    meaning: `address of the admin server, a loopback address; the default is ${ADMIN_ADDRESS}. Commands that ask a running gateway ask there; --admin takes precedence`,
-    commands: ['run', 'proxy', 'tail', 'why', 'status', 'top', 'profile', 'mcp sessions'],
+    meaning: `address of the admin server, a loopback address; the default is ${ADMIN_ADDRESS}, of a controller port ${CONTROLLER_PORTS.admin}. Commands that ask a running gateway ask there; --admin takes precedence`,
+    commands: ['run', 'proxy', 'controller', 'tail', 'why', 'status', 'top', 'profile', 'mcp sessions'],
     form: ADDRESS,
   },
   GATEWRIGHT_STATS_ADDR: {
-    meaning: `address of the metrics server; the default is port ${OWN_PORTS.metrics} of --bind`,
-    commands: ['run', 'proxy'],
+    meaning: `address of the metrics server; the default is port ${OWN_PORTS.metrics} of --bind, of a controller ${CONTROLLER_PORTS.metrics}`,
+    commands: ['run', 'proxy', 'controller'],
     form: ADDRESS,
   },
   GATEWRIGHT_READINESS_ADDR: {
-    meaning: `address of the readiness server; the default is port ${OWN_PORTS.readiness} of --bind`,
-    commands: ['run', 'proxy'],
+    meaning: `address of the readiness server; the default is port ${OWN_PORTS.readiness} of --bind, of a controller ${CONTROLLER_PORTS.readiness}`,
+    commands: ['run', 'proxy', 'controller'],
     form: ADDRESS,
   },
   GATEWRIGHT_API_ADDR: {
@@ -192,6 +192,16 @@ export const VARIABLES = {
   },
   GATEWRIGHT_CONTROLLER_SERVICE: {
     meaning: 'name of the Service through which proxies reach the controller; the default is gatewright-controller',
+    commands: ['controller'],
+  },
+  GATEWRIGHT_DELIVERY_ADDR: {
+    meaning: `address of the server that gives proxies their plans; the default is port ${CONTROLLER_PORTS.delivery} of --bind`,
+    commands: ['controller'],
+    form: ADDRESS,
+  },
+  GATEWRIGHT_CONTROLLER_HOSTS: {
+    meaning:
+      'further names and IP addresses of that server, separated by commas; its certificate gets them when the controller creates it',
     commands: ['controller'],
   },
   GATEWRIGHT_NAMESPACES: {

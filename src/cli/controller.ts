@@ -1,17 +1,23 @@
+import { NotLoopback } from '#admin/admin-server.ts'
+import { CONTROLLER_PORTS } from '#api/own-ports.ts'
+import type { VariableName } from '#api/process-variables.ts'
 import { PortInUse } from '#base/listen.ts'
 import { openAccess } from '#cluster/api-access.ts'
-import { ApiClient } from '#cluster/api-client.ts'
 import { readInCluster } from '#cluster/in-cluster.ts'
 import { readKubeconfig } from '#cluster/kubeconfig.ts'
 import { defaultSettings } from '#deploy/settings.ts'
 import { Controller } from '#instance/controller.ts'
+import { StateFolder, StateFolderUnusable } from '#instance/state-folder.ts'
 import { VERSION } from '#instance/version.ts'
 import { ApplicationLog } from '#observe/log/application-log.ts'
+import { availableAddress } from './any-address.ts'
 import { controllerNames } from './controller-names.ts'
 import { type Environment, readVariable } from './environment.ts'
 import { EXIT, type ExitCode } from './exit-code.ts'
 import { InstanceLog } from './instance-log.ts'
 import { type LogFlags, logSettings } from './log-settings.ts'
+import { address, operatorAddresses } from './operator-addresses.ts'
+import { STATE_FOLDER } from './state-path.ts'
 import { type Surroundings, WHOLE_PROCESS } from './surroundings.ts'
 
 export interface ControllerFlags extends LogFlags {
@@ -19,12 +25,11 @@ export interface ControllerFlags extends LogFlags {
   readonly context?: string
   readonly namespace?: readonly string[]
   readonly bind: string
+  readonly state?: string
 }
 
-/** Ports of a controller (its Service and probes name them). */
-const DELIVERY_PORT = 9978
-const HEALTH_PORT = 9093
-const METRICS_PORT = 9092
+/** Causes that the user can remove; they are no bugs. */
+const START_FAILURES = [PortInUse, NotLoopback, StateFolderUnusable]
 
 /** Where a controller runs by default: the namespace and the Service of the chart. */
 const NAMESPACE = 'gatewright-system'
@@ -36,34 +41,39 @@ export async function runController(flags: ControllerFlags, around: Surroundings
   const settings = logSettings(flags, environment)
   const names = controllerNames(environment)
   const { access, namespace } = await accessOf(flags, environment)
-  using client = new ApiClient(access)
   const log = new InstanceLog(new ApplicationLog(settings, around.openLog()))
   const signals = around.handleSignals()
   around.catchWarnings((fields) => log.message('workers', 'warn', 'runtime warning', fields))
   const service = readVariable(environment, 'GATEWRIGHT_CONTROLLER_SERVICE') ?? SERVICE
-  const at = (port: number) => ({ host: flags.bind, port })
-  let controller: Controller
+  const bind = availableAddress(flags.bind)
+  const { admin, metrics, readiness } = operatorAddresses(environment, bind, CONTROLLER_PORTS)
+  const delivery = address(environment, 'GATEWRIGHT_DELIVERY_ADDR', { host: bind, port: CONTROLLER_PORTS.delivery })
+  let controller: Controller | undefined
   try {
-    controller = await Controller.start(
+    const state = new StateFolder(flags.state ?? STATE_FOLDER, flags.state !== undefined, (...line) =>
+      log.message('store', ...line),
+    )
+    controller = new Controller(
       {
-        client,
+        access,
         names,
-        namespaces: flags.namespace ?? namespacesOf(environment),
-        delivery: at(DELIVERY_PORT),
-        health: at(HEALTH_PORT),
-        metrics: at(METRICS_PORT),
-        namespace,
-        service,
-        settings: deploySettings(environment, `https://${service}.${namespace}.svc:${DELIVERY_PORT}`),
+        namespaces: flags.namespace ?? namesIn(environment, 'GATEWRIGHT_NAMESPACES'),
+        ...{ admin, metrics, readiness, delivery, state, namespace, service },
+        hosts: namesIn(environment, 'GATEWRIGHT_CONTROLLER_HOSTS'),
+        settings: deploySettings(environment, `https://${service}.${namespace}.svc:${CONTROLLER_PORTS.delivery}`),
       },
       log,
     )
+    controller.onQuit(() => signals.stop())
+    // It waits for the API server.
+    const hasStarted = await Promise.race([controller.start().then(() => true), signals.stopped.then(() => false)])
+    if (hasStarted) log.controllerStarted({ api: access.server.href, ...controller.addresses }, controller.whyNotReady)
   } catch (error) {
-    if (!(error instanceof PortInUse)) throw error
-    log.failed(error.message)
+    await controller?.close()
+    if (!START_FAILURES.some((failure) => error instanceof failure)) throw error
+    log.failed((error as Error).message)
     return EXIT.findings
   }
-  log.controllerStarted({ api: client.server, ...controller.ports }, controller.whyNotReady)
   await signals.stopped
   log.stopping({ minMs: 0, maxMs: 0 })
   await controller.close()
@@ -79,8 +89,8 @@ async function accessOf({ kubeconfig, context }: ControllerFlags, environment: N
   }
 }
 
-function namespacesOf(environment: Environment): readonly string[] {
-  return readVariable(environment, 'GATEWRIGHT_NAMESPACES')?.split(',') ?? []
+function namesIn(environment: Environment, name: VariableName): readonly string[] {
+  return readVariable(environment, name)?.split(',') ?? []
 }
 
 function deploySettings(environment: Environment, controllerUrl: string) {

@@ -21,6 +21,8 @@ const OF_CONTROLLER = [
   'GATEWRIGHT_CONTROLLER_NAME',
   'GATEWRIGHT_CLASS_NAME',
   'GATEWRIGHT_CONTROLLER_SERVICE',
+  'GATEWRIGHT_DELIVERY_ADDR',
+  'GATEWRIGHT_CONTROLLER_HOSTS',
   'GATEWRIGHT_NAMESPACES',
   'GATEWRIGHT_PROXY_IMAGE_REGISTRY',
   'GATEWRIGHT_PROXY_IMAGE_REPOSITORY',
@@ -31,5 +33,12 @@ const OF_CONTROLLER = [
 test('run describes all variables but those of the identity provider and of the controller', () => {
   const others = ['GATEWRIGHT_IDP_ADMIN_PASSWORD', ...OF_CONTROLLER]
   expect(namesFor('run')).toEqual(Object.keys(VARIABLES).filter((name) => !others.includes(name)))
-  expect(namesFor('controller')).toEqual(['GATEWRIGHT_LOG_FORMAT', 'GATEWRIGHT_LOG_LEVEL', ...OF_CONTROLLER])
+  expect(namesFor('controller')).toEqual([
+    'GATEWRIGHT_LOG_FORMAT',
+    'GATEWRIGHT_LOG_LEVEL',
+    'GATEWRIGHT_ADMIN_ADDR',
+    'GATEWRIGHT_STATS_ADDR',
+    'GATEWRIGHT_READINESS_ADDR',
+    ...OF_CONTROLLER,
+  ])
 })

@@ -9,12 +9,14 @@ export type OperatorAddresses = Readonly<
   Record<Exclude<OperatorServer, 'api'>, HostPort> & { api: HostPort | undefined }
 >
 
+type Ports = Readonly<Record<'admin' | 'metrics' | 'readiness', number>>
+
 /** @param bind the default of the servers that others may reach (`--bind`) */
-export function operatorAddresses(environment: Environment, bind: string): OperatorAddresses {
+export function operatorAddresses(environment: Environment, bind: string, ports: Ports = OWN_PORTS): OperatorAddresses {
   return {
-    admin: address(environment, 'GATEWRIGHT_ADMIN_ADDR', { host: LOOPBACK, port: OWN_PORTS.admin }),
-    metrics: address(environment, 'GATEWRIGHT_STATS_ADDR', { host: bind, port: OWN_PORTS.metrics }),
-    readiness: address(environment, 'GATEWRIGHT_READINESS_ADDR', { host: bind, port: OWN_PORTS.readiness }),
+    admin: address(environment, 'GATEWRIGHT_ADMIN_ADDR', { host: LOOPBACK, port: ports.admin }),
+    metrics: address(environment, 'GATEWRIGHT_STATS_ADDR', { host: bind, port: ports.metrics }),
+    readiness: address(environment, 'GATEWRIGHT_READINESS_ADDR', { host: bind, port: ports.readiness }),
     api: apiAddress(environment),
   }
 }
@@ -33,7 +35,7 @@ export function apiAddress(environment: Environment): HostPort | undefined {
 }
 
 /** `host:port` from the environment, `[::1]:0` for IPv6. */
-function address(environment: Environment, name: VariableName, otherwise: HostPort): HostPort {
+export function address(environment: Environment, name: VariableName, otherwise: HostPort): HostPort {
   const text = readVariable(environment, name)
   if (text === undefined) return otherwise
   const { host, port } = hostAndPort(text)

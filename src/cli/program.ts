@@ -97,6 +97,10 @@ function buildProgram(end: (code: ExitCode) => void, around: Surroundings | unde
     .addOption(context())
     .addOption(namespace())
     .option('--bind <ip>', 'address of its servers', '::')
+    .option(
+      '--state <dir>',
+      'folder for the token that changes need on the admin port; default: .gatewright, if it can be written',
+    )
     .option('--log-format <format>', 'format of the log: text or json (default: text)')
     .option('--log-level <level>', 'least important messages to log: error, warn, info or debug (default: info)')
     .addHelpText('after', describeVariables('controller'))

@@ -1,4 +1,4 @@
-import { existsSync, readFileSync } from 'node:fs'
+import { readFileSync } from 'node:fs'
 import { hostname } from 'node:os'
 import { parse } from 'yaml'
 import { NotLoopback } from '#admin/admin-server.ts'
@@ -6,6 +6,7 @@ import { PortInUse } from '#base/listen.ts'
 import { settingsOf, settingsProblems } from '#control/gateways/process-settings.ts'
 import { ProxyInstance } from '#instance/proxy-instance.ts'
 import { ApplicationLog } from '#observe/log/application-log.ts'
+import { availableAddress } from './any-address.ts'
 import { dataPlaneOptions } from './data-plane-options.ts'
 import { EXIT, type ExitCode } from './exit-code.ts'
 import { InstanceLog } from './instance-log.ts'
@@ -23,11 +24,6 @@ export interface ProxyFlags extends LogFlags, Pick<ListenFlags, 'bind'> {
   readonly workers?: string | undefined
 }
 
-/** IPv6 and IPv4; a node without IPv6 has only the second. */
-const ANY = '::'
-const ANY_IPV4 = '0.0.0.0'
-const IPV6_ADDRESSES = '/proc/net/if_inet6'
-
 /** Runs a data plane with the plan of a controller until it is stopped. */
 export async function runProxy(flags: ProxyFlags, around: Surroundings = WHOLE_PROCESS): Promise<ExitCode> {
   const { environment } = around
@@ -36,7 +32,7 @@ export async function runProxy(flags: ProxyFlags, around: Surroundings = WHOLE_P
   for (const [name, value] of Object.entries(fromFile?.variables ?? {})) environment[name] ||= value
   const settings = logSettings(flags, environment)
   const workers = flags.workers ?? fromFile?.workers?.toString()
-  const { bind } = listenAddresses({ bind: flags.bind === ANY && !hasIpv6() ? ANY_IPV4 : flags.bind })
+  const { bind } = listenAddresses({ bind: availableAddress(flags.bind) })
   const { controllerCa, controllerToken } = flags
   const { admin, metrics, readiness } = operatorAddresses(environment, bind)
   const options = {
@@ -94,8 +90,4 @@ function readConfig(file: string): ReturnType<typeof settingsOf> {
     throw new UsageError(`--config ${file}: ${path === '' ? '' : `${path}: `}${fault.message}`)
   }
   return settingsOf([spec])
-}
-
-function hasIpv6(): boolean {
-  return process.platform !== 'linux' || existsSync(IPV6_ADDRESSES)
 }

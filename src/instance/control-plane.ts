@@ -10,6 +10,7 @@ import { stampTogether } from '#control/status/stamp-status.ts'
 import type { StatusChange } from '#control/translation.ts'
 import { Translator } from '#control/translator.ts'
 import { TLS_MATERIAL } from '#net/tls-material.ts'
+import type { PlanItem } from '#plan/item.ts'
 import type { PlanTarget, ProxyReports } from '#plan/plan-link.ts'
 import type { ObjectSource, Statuses } from '#store/store.ts'
 import type { InstanceOptions } from './options.ts'
@@ -69,6 +70,11 @@ export class ControlPlane {
   /** Replaces the problems of the deployment of a Gateway, by its key. */
   deployed(gateway: string, findings: readonly Finding[]): void {
     this.#loop.deployed(gateway, findings)
+  }
+
+  /** The plan. */
+  get items(): ReadonlyMap<string, PlanItem> {
+    return this.#translator.items
   }
 
   /** All problems of the objects. */

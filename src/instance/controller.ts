@@ -1,12 +1,14 @@
+import { isIP } from 'node:net'
 import { createSecureContext, type SecureContext } from 'node:tls'
-import { startMetricsServer } from '#admin/metrics-server.ts'
-import { startReadinessServer } from '#admin/readiness-server.ts'
-import type { RunningServer } from '#admin/small-server.ts'
+import type { StatusReport } from '#admin/status-report.ts'
 import { type ApiObject, keyOf } from '#api/object.ts'
 import { createCertificate } from '#apiserver/credentials/certificates.ts'
+import { BackOff } from '#base/back-off.ts'
+import { clock } from '#base/clock.ts'
 import type { Finding } from '#base/finding.ts'
 import { SecretSet } from '#base/secret-set.ts'
-import type { ApiClient } from '#cluster/api-client.ts'
+import type { ApiAccess } from '#cluster/api-access.ts'
+import { ApiClient } from '#cluster/api-client.ts'
 import { ApiUnreadable } from '#cluster/api-unreadable.ts'
 import { ClusterStore } from '#cluster/cluster-store.ts'
 import { ProxyAccounts } from '#cluster/deploy/proxy-accounts.ts'
@@ -24,34 +26,38 @@ import { PlanServer } from '#deliver/plan-server.ts'
 import type { ServedProxy } from '#deliver/proxy-stream.ts'
 import { GatewayPorts } from '#deploy/gateway-ports.ts'
 import type { DeploySettings } from '#deploy/settings.ts'
-import { MetricsReader } from '#observe/metrics/metrics-reader.ts'
-import type { MetricsFormat } from '#observe/metrics/write-family.ts'
 import type { PlanDelta } from '#plan/delta.ts'
 import { ControlPlane } from './control-plane.ts'
+import { ControllerMetrics } from './controller-metrics.ts'
 import { Deployer } from './deployer.ts'
+import { describeStatus } from './describe-status.ts'
 import { type BugReports, bugReports, type InstanceEvents } from './events.ts'
 import { gatherControllerSamples } from './gather-samples.ts'
-import type { HostPort } from './options.ts'
+import { OperatorServers } from './operator-servers.ts'
+import type { HostPort, InstanceOptions } from './options.ts'
 import { PlanChecks } from './plan-checks.ts'
 import { ServedProxies } from './served-proxies.ts'
 
-export interface ControllerOptions {
-  /** Who makes the controller closes it. */
-  readonly client: ApiClient
+/** Waits between attempts to reach the API at the start. */
+const FIRST_RETRY_MS = 500
+const LONGEST_RETRY_MS = 30_000
+
+export interface ControllerOptions extends Pick<InstanceOptions, 'admin' | 'metrics' | 'readiness' | 'state'> {
+  readonly access: ApiAccess
   readonly names: ControllerNames
   /** Namespaces that are read; none: all. */
   readonly namespaces: readonly string[]
   readonly delivery: HostPort
-  readonly health: HostPort
-  readonly metrics: HostPort
   /** The controller's own namespace, and the Service through which proxies reach it. */
   readonly namespace: string
   readonly service: string
+  /** Further names of the controller, which its certificate has. */
+  readonly hosts: readonly string[]
   readonly settings: Omit<DeploySettings, 'authority'>
 }
 
 /** Objects of a cluster have no place in a file. */
-const NO_FILES = { locate: () => undefined }
+const NO_FILES = { locate: () => undefined, stale: () => [] }
 
 /** A control plane for Kubernetes: it reads objects from a cluster, deploys proxies, and delivers their plans. */
 export class Controller {
@@ -59,7 +65,8 @@ export class Controller {
   readonly #events: InstanceEvents
   readonly #bugs: BugReports
   readonly #secrets = new SecretSet()
-  readonly #metrics: MetricsReader
+  readonly #metrics = new ControllerMetrics(this.#secrets)
+  readonly #client: ApiClient
   readonly #store: ClusterStore
   readonly #statuses: ClusterStatuses
   readonly #eventWriter: EventWriter
@@ -69,25 +76,29 @@ export class Controller {
   readonly #control: ControlPlane
   readonly #proxies: ServedProxies
   readonly #ports = new GatewayPorts()
-  readonly #servers: RunningServer[] = []
+  readonly #servers: OperatorServers
   #delivery: PlanServer | undefined
   #deployer: Deployer | undefined
   #version = 0
+  /** Why there is no certificate for the delivery of plans yet. */
+  #noCertificate: string | undefined
+  #endWait: () => void = () => {}
+  #quit: () => void = () => {}
+  /** When the translation under way began. */
+  #takenMs = 0
   #isTranslated = false
   #isClosed = false
   #deliveryPort = 0
 
-  private constructor(options: ControllerOptions, events: InstanceEvents) {
-    const { client, names, namespaces, settings } = options
+  constructor(options: ControllerOptions, events: InstanceEvents) {
+    const { access, names, namespaces, settings } = options
+    const client = new ApiClient(access, (request) => this.#metrics.asked(request))
+    this.#client = client
+    this.#servers = new OperatorServers(options)
     this.#options = options
     this.#events = events
     this.#bugs = bugReports(events)
     events.secrets(this.#secrets)
-    this.#metrics = new MetricsReader({
-      hide: (text) => this.#secrets.hide(text),
-      folded: () => {},
-      firstFolded: () => {},
-    })
     const failed = (message: string) => this.#warn(message)
     this.#eventWriter = new EventWriter({ client, failed, component: names.controller })
     this.#statuses = new ClusterStatuses({
@@ -95,6 +106,7 @@ export class Controller {
       controller: names.controller,
       failed,
       versionOf: (info) => this.#store.versionOf(info),
+      seen: (key) => this.#store.seen(key),
       written: (object, before, after) => this.#eventWriter.tell(object, before, after),
     })
     this.#store = new ClusterStore({ client, namespaces, statuses: this.#statuses })
@@ -106,7 +118,10 @@ export class Controller {
       store: this.#store,
       plans: { take: (delta) => this.#take(delta) },
       addresses: BEHIND_SERVICES,
-      takes: (change) => noteSecrets(this.#secrets, change),
+      takes: (change) => {
+        this.#takenMs = clock.monotonic()
+        noteSecrets(this.#secrets, change)
+      },
       taken: () => this.#objectsTaken(),
       translated: (findings) => events.translated(findings, NO_FILES),
       onFault: this.#bugs.onFault,
@@ -124,67 +139,76 @@ export class Controller {
   }
 
   /**
-   * Starts the servers. The cluster is read meanwhile, and until the API shows everything: `whyNotReady` says what is missing.
-   * @throws PortInUse, ApiUnreadable
+   * Starts the servers for operators, and then, as soon as the API answers, the one for proxies. Until everything was read, `whyNotReady` says
+   * what is missing.
+   * @throws PortInUse, NotLoopback
    */
-  static async start(options: ControllerOptions, events: InstanceEvents): Promise<Controller> {
-    const controller = new Controller(options, events)
-    try {
-      await controller.#start()
-    } catch (error) {
-      await controller.close()
-      throw error
-    }
-    return controller
+  async start(): Promise<void> {
+    const { reportBug } = this.#bugs
+    this.#store.subscribe(() => this.#events.clusterChanged(this.#store.problems()))
+    await this.#servers.start({
+      metricsText: (format) => this.#metrics.reader.text(this.#samples(), format),
+      dump: () => ({ version: this.#version, items: this.#control.items.values() }),
+      events: this.#events,
+      secrets: this.#secrets,
+      whyNotReady: () => this.whyNotReady,
+      status: () => this.#status(),
+      quit: () => this.#quit(),
+      reportBug,
+    })
+    const tls = await this.#untilCertificate()
+    if (tls === undefined || this.#isClosed) return
+    const context = createSecureContext({ cert: tls['tls.crt'], key: tls['tls.key'], minVersion: 'TLSv1.2' })
+    this.#delivery = this.#planServer(this.#options.delivery, context)
+    this.#deliveryPort = await this.#delivery.listen()
+    this.#deployer = new Deployer({
+      api: this.#client,
+      names: this.#options.names,
+      settings: { ...this.#options.settings, authority: tls['ca.crt']! },
+      objects: () => this.#store.list(),
+      portsOf: (gateway) => this.#ports.of(gateway),
+      found: (gateway, findings) => this.#control.deployed(gateway, findings),
+      looked: (outcome, ms) => this.#metrics.reconciled('deployment', outcome, ms),
+      failed: (message) => this.#warn(message),
+      reportBug,
+    })
+    void this.#store.synced.then(() => this.#begin()).catch(reportBug)
   }
 
   get whyNotReady(): readonly string[] {
     if (this.#isClosed) return ['stopping']
-    const unsynced = this.#store.whyNotReady()
-    if (unsynced.length > 0) return unsynced
+    const missing = this.#noCertificate === undefined ? [] : [`no certificate for proxies yet: ${this.#noCertificate}`]
+    const reasons = [...missing, ...this.#store.whyNotReady()]
+    if (reasons.length > 0) return reasons
     return this.#isTranslated ? [] : ['the objects are not translated yet']
   }
 
-  get ports(): { readonly metrics: number; readonly readiness: number; readonly delivery: number } {
-    const [health, metrics] = this.#servers
-    return { metrics: metrics!.port, readiness: health!.port, delivery: this.#deliveryPort }
+  get addresses(): {
+    readonly admin: string
+    readonly metrics: number
+    readonly readiness: number
+    readonly delivery: number
+  } {
+    return { admin: this.#servers.adminUrl, ...this.#servers.ports, delivery: this.#deliveryPort }
   }
 
+  /** Called once when a client of the admin port requests a shutdown. */
+  onQuit(quit: () => void): void {
+    this.#quit = quit
+  }
+
+  /** Also ends a start that waits for the API. */
   async close(): Promise<void> {
     this.#isClosed = true
+    this.#endWait()
     this.#deployer?.close()
     this.#control.close()
     await this.#delivery?.close()
     this.#proxies.close()
     for (const writer of [this.#statuses, this.#eventWriter, this.#finalizers]) writer[Symbol.dispose]()
-    await Promise.all(this.#servers.map((server) => server.close()))
-  }
-
-  async #start(): Promise<void> {
-    const { client, names, delivery, health, metrics, settings } = this.#options
-    const { reportBug } = this.#bugs
-    this.#store.subscribe(() => this.#events.clusterChanged(this.#store.problems()))
-    this.#servers.push(await startReadinessServer({ ...health, whyNotReady: () => this.whyNotReady, reportBug }))
-    const metricsText = (format: MetricsFormat) => {
-      const problems = [...this.#store.problems(), ...this.#control.findings]
-      return this.#metrics.text(gatherControllerSamples(this.#version, problems, this.#proxies.counts()), format)
-    }
-    this.#servers.push(await startMetricsServer({ ...metrics, metricsText, reportBug }))
-    const tls = await this.#ensureCertificate()
-    const context = createSecureContext({ cert: tls['tls.crt'], key: tls['tls.key'], minVersion: 'TLSv1.2' })
-    this.#delivery = this.#planServer(delivery, context)
-    this.#deliveryPort = await this.#delivery.listen()
-    this.#deployer = new Deployer({
-      api: client,
-      names,
-      settings: { ...settings, authority: tls['ca.crt'] },
-      objects: () => this.#store.list(),
-      portsOf: (gateway) => this.#ports.of(gateway),
-      found: (gateway, findings) => this.#control.deployed(gateway, findings),
-      failed: (message) => this.#warn(message),
-      reportBug,
-    })
-    void this.#store.synced.then(() => this.#begin()).catch(reportBug)
+    await this.#servers.close()
+    this.#metrics.close()
+    this.#client[Symbol.dispose]()
   }
 
   /** Everything was read once. */
@@ -199,15 +223,83 @@ export class Controller {
     this.#events.readiness([])
   }
 
+  /** Tries until the API answers. @returns undefined if the controller was closed before */
+  async #untilCertificate(): Promise<Readonly<Record<string, string>> | undefined> {
+    const backOff = new BackOff(FIRST_RETRY_MS, LONGEST_RETRY_MS)
+    while (!this.#isClosed) {
+      try {
+        const values = await this.#ensureCertificate()
+        this.#noCertificate = undefined
+        return values
+      } catch (error) {
+        if (!(error instanceof ApiUnreadable)) throw error
+        if (this.#isClosed) return undefined
+        this.#noCertificate = error.message
+        const waitMs = backOff.next(error.retryAfterMs)
+        this.#warn(`${error.message}; next attempt in ${(waitMs / 1000).toFixed(1)} s`)
+        await this.#wait(waitMs)
+      }
+    }
+    return undefined
+  }
+
+  #wait(ms: number): Promise<void> {
+    return new Promise((resolve) => {
+      const timer = clock.after(ms, resolve)
+      this.#endWait = () => {
+        timer.cancel()
+        resolve()
+      }
+    })
+  }
+
   /** The authority of the controller lives in a Secret, so that all its pods have the same. */
   async #ensureCertificate(): Promise<Readonly<Record<string, string>>> {
-    const { client, namespace, service } = this.#options
+    const { namespace, service, hosts } = this.#options
     const host = `${service}.${namespace}.svc`
     const metadata = { name: `${service}-authority`, namespace }
     const secret = { apiVersion: 'v1', kind: 'Secret', metadata, type: 'Opaque' }
-    return ensureSecret(client, secret, async () => {
-      const { ca, certificate, key } = await createCertificate({ dns: [host, `${host}.cluster.local`], ips: [] })
+    const names = [host, `${host}.cluster.local`, ...hosts]
+    return ensureSecret(this.#client, secret, async () => {
+      const [ips, dns] = [names.filter((name) => isIP(name) !== 0), names.filter((name) => isIP(name) === 0)]
+      const { ca, certificate, key } = await createCertificate({ dns, ips })
       return { 'ca.crt': ca, 'tls.crt': certificate, 'tls.key': key }
+    })
+  }
+
+  #samples(): ReturnType<typeof gatherControllerSamples> {
+    return gatherControllerSamples({
+      planVersion: this.#version,
+      findings: [...this.#store.problems(), ...this.#control.findings],
+      queues: {
+        statuses: this.#statuses.queued,
+        events: this.#eventWriter.queued,
+        finalizers: this.#finalizers.queued,
+      },
+      proxies: this.#proxies.counts(),
+    })
+  }
+
+  /** For operators. */
+  #status(): StatusReport {
+    return describeStatus({
+      store: {
+        ...NO_FILES,
+        list: () => this.#store.list(),
+        statusOf: (key) => this.#store.statusOf(key),
+        problems: () => this.#store.problems(),
+      },
+      prices: undefined,
+      findings: this.#control.findings,
+      ofDataPlane: {
+        planVersion: this.#version,
+        workers: [],
+        failingOutputs: [],
+        keySets: [],
+        credentials: [],
+        proxies: this.#proxies.list(),
+      },
+      notReady: this.whyNotReady,
     })
   }
 
@@ -246,6 +338,7 @@ export class Controller {
   }
 
   #objectsTaken(): void {
+    this.#metrics.reconciled('translation', 'success', clock.monotonic() - this.#takenMs)
     this.#finalizers.update(this.#store.list())
     this.#deployer?.update()
     this.#delivery?.revoke(({ gateway }) => this.#uidOf(gateway) === undefined, 'the Gateway does not exist any more')

@@ -31,6 +31,8 @@ export interface DeployerOptions {
   readonly portsOf: (gateway: string) => readonly number[]
   /** Gets all problems of the deployment of a Gateway, by its key; none: it is as it should be. */
   readonly found: (gateway: string, findings: readonly Finding[]) => void
+  /** All was looked at, or the cluster could not be asked. @param ms how long that took */
+  readonly looked?: (outcome: 'success' | 'failure', ms: number) => void
   /** The cluster cannot be asked. */
   readonly failed: (message: string) => void
   readonly reportBug: (error: unknown) => void
@@ -87,6 +89,8 @@ export class Deployer {
 
   /** @returns when to look again, in milliseconds */
   async #deployAll(): Promise<number> {
+    const started = clock.monotonic()
+    const looked = (outcome: 'success' | 'failure') => this.#options.looked?.(outcome, clock.monotonic() - started)
     try {
       const inventory = inventoryOf(this.#options.objects())
       const own = inventory
@@ -102,9 +106,11 @@ export class Deployer {
         else if (!(await this.#deploy(gateway, parameters))) isBlocked = true
       }
       this.#backOff.reset()
+      looked('success')
       return isBlocked ? BLOCKED_MS : RESYNC_MS
     } catch (error) {
       if (this.#isClosed) return RESYNC_MS
+      looked('failure')
       if (!(error instanceof ApiUnreadable)) {
         this.#options.reportBug(error)
         return this.#backOff.next()

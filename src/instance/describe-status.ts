@@ -10,10 +10,10 @@ import type { ObjectStore } from '#store/store.ts'
 import type { PlanPublisher } from './plan-publisher.ts'
 import { VERSION } from './version.ts'
 
-/** What the data plane says of itself. */
+/** What the data plane says of itself, or a controller of its proxies. */
 export type DataPlaneReport = Pick<
   StatusReport,
-  'planVersion' | 'workers' | 'failingOutputs' | 'keySets' | 'credentials'
+  'planVersion' | 'workers' | 'failingOutputs' | 'keySets' | 'credentials' | 'proxies'
 >
 
 /** Objects and files, as far as a status shows them. */
@@ -23,7 +23,8 @@ interface Parts {
   readonly store: StatusStore
   readonly prices: PriceFile | undefined
   readonly findings: readonly Finding[]
-  readonly publisher: PlanPublisher
+  /** Undefined: a controller has no sockets and no endpoints. */
+  readonly publisher?: PlanPublisher
   readonly ofDataPlane: DataPlaneReport
   readonly notReady: readonly string[]
 }
@@ -52,8 +53,8 @@ export function describeStatus({
         .filter(({ severity }) => severity !== 'advice')
         .map((finding) => reportFinding(store, finding)),
     })),
-    listeners: publisher.listeners.map((item) => {
-      const refused = publisher.refused.get(socketKey(item))
+    listeners: (publisher?.listeners ?? []).map((item) => {
+      const refused = publisher?.refused.get(socketKey(item))
       const message = refused ?? certificateProblem(item)
       return {
         listener: `${item.gateway.namespace}/${item.gateway.name}/${item.name}`,
@@ -70,11 +71,11 @@ export function describeStatus({
       objects,
       problems: problems.map(formatProblem),
     })),
-    endpoints: publisher.endpoints.map(({ evictedUntilMs, ...endpoint }) => ({
+    endpoints: (publisher?.endpoints ?? []).map(({ evictedUntilMs, ...endpoint }) => ({
       ...endpoint,
       ...(evictedUntilMs === undefined ? {} : { evictedUntil: new Date(evictedUntilMs).toISOString() }),
     })),
-    openCircuits: publisher.circuits
+    openCircuits: (publisher?.circuits ?? [])
       .filter(({ isOpen }) => isOpen)
       .map(({ guard, kind, backend }) => ({ guard, kind, backend })),
   }

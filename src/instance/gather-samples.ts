@@ -41,18 +41,23 @@ export function gatherSamples({ endpoints, circuits, findings, workers, planVers
   ]
 }
 
-/** The metrics of a controller. */
-export function gatherControllerSamples(
-  planVersion: number,
-  findings: Sources['findings'],
-  proxies: readonly ProxyCounts[],
-): Sample[] {
+interface ControllerSources extends Pick<Sources, 'planVersion' | 'findings'> {
+  /** Lengths by name. */
+  readonly queues: Readonly<Record<string, number>>
+  readonly proxies: readonly ProxyCounts[]
+}
+
+/** The same of a controller. */
+export function gatherControllerSamples({ planVersion, findings, queues, proxies }: ControllerSources): Sample[] {
   return [
     sample('buildInfo', 1, VERSION, process.versions.node),
     sample('planVersion', planVersion),
     ...sampleFindings(findings),
     ...sampleProxies(proxies),
+    sample('eventLoopBusy', performance.eventLoopUtilization().active / 1000, 'main'),
     ...sampleProcess(),
+    ...sampleCgroup(),
+    ...Object.entries(queues).map(([name, length]) => sample('writeQueue', length, name)),
   ]
 }
 

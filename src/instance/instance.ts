@@ -14,7 +14,7 @@ import { DataPlane } from './data-plane.ts'
 import { describeStatus } from './describe-status.ts'
 import { type BugReports, bugReports, type InstanceEvents } from './events.ts'
 import { MAX_FILES, neededFiles } from './file-limit.ts'
-import { OperatorServers } from './operator-servers.ts'
+import { OperatorServers, partsOf } from './operator-servers.ts'
 import type { InstanceOptions } from './options.ts'
 import type { ShutdownTimes } from './shutdown-times.ts'
 import { VERSION } from './version.ts'
@@ -174,7 +174,7 @@ export class Instance {
 
   async #startServers(): Promise<void> {
     await this.#servers.start({
-      data: this.#data,
+      ...partsOf(this.#data),
       events: this.#events,
       secrets: this.#secrets,
       whyNotReady: () => this.whyNotReady,

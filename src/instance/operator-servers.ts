@@ -1,10 +1,11 @@
-import { startAdminServer } from '#admin/admin-server.ts'
+import { type AdminServerOptions, type RequestReports, startAdminServer } from '#admin/admin-server.ts'
 import { startMetricsServer } from '#admin/metrics-server.ts'
 import { startReadinessServer } from '#admin/readiness-server.ts'
 import type { RunningServer } from '#admin/small-server.ts'
 import type { StatusReport } from '#admin/status-report.ts'
 import type { SecretHider } from '#base/known-secrets.ts'
 import type { OperatorSocket } from '#net/connect/own-machine.ts'
+import type { MetricsFormat } from '#observe/metrics/write-family.ts'
 import { loadAdminToken } from './admin-token.ts'
 import type { DataPlane } from './data-plane.ts'
 import type { InstanceEvents } from './events.ts'
@@ -15,7 +16,10 @@ import { VERSION } from './version.ts'
 type Addresses = Pick<InstanceOptions, 'admin' | 'metrics' | 'readiness' | 'api' | 'state'>
 
 export interface OperatorParts {
-  readonly data: DataPlane
+  readonly metricsText: (format: MetricsFormat) => string
+  readonly dump: AdminServerOptions['dump']
+  /** Of a data plane. */
+  readonly requests?: RequestReports
   readonly events: Pick<InstanceEvents, 'logLevels'>
   readonly secrets: SecretHider
   readonly whyNotReady: () => readonly string[]
@@ -23,6 +27,25 @@ export interface OperatorParts {
   /** A client of the admin port requests a shutdown. */
   readonly quit: () => void
   readonly reportBug: (error: unknown) => void
+}
+
+/** What a data plane shows. */
+export function partsOf(data: DataPlane): Pick<OperatorParts, 'metricsText' | 'dump' | 'requests'> {
+  const { workers } = data
+  return {
+    metricsText: (format) => data.metricsText(format),
+    dump: () => ({ version: data.publisher.version, items: data.publisher.items.values() }),
+    requests: {
+      traffic: () => data.measured.report(),
+      decisions: () => workers.records(),
+      profiles: {
+        workers: () => workers.members.map(({ name }) => name),
+        record: (name, profile, durationMs) => workers.profile(name, { profile, durationMs }),
+      },
+      followDecisions: (reader) => data.feed.read(reader),
+      sessions: () => workers.sessions(),
+    },
+  }
 }
 
 /** The servers for operators: readiness, metrics and admin. */
@@ -37,29 +60,18 @@ export class OperatorServers {
   }
 
   /** @throws PortInUse, NotLoopback */
-  async start({ data, events, secrets, whyNotReady, status, quit, reportBug }: OperatorParts): Promise<void> {
+  async start(parts: OperatorParts): Promise<void> {
+    const { metricsText, dump, requests, events, secrets, whyNotReady, status, quit, reportBug } = parts
     const { admin, metrics, readiness, state } = this.#addresses
-    const { workers } = data
     this.#readiness = await startReadinessServer({ ...readiness, whyNotReady, reportBug })
-    this.#metrics = await startMetricsServer({
-      ...metrics,
-      metricsText: (format) => data.metricsText(format),
-      reportBug,
-    })
+    this.#metrics = await startMetricsServer({ ...metrics, metricsText, reportBug })
     this.#admin = await startAdminServer({
       ...admin,
       token: loadAdminToken(state),
       version: VERSION,
       status,
-      traffic: () => data.measured.report(),
-      dump: () => ({ version: data.publisher.version, items: data.publisher.items.values() }),
-      decisions: () => workers.records(),
-      profiles: {
-        workers: () => workers.members.map(({ name }) => name),
-        record: (name, profile, durationMs) => workers.profile(name, { profile, durationMs }),
-      },
-      followDecisions: (reader) => data.feed.read(reader),
-      sessions: () => workers.sessions(),
+      dump,
+      requests,
       logLevels: () => events.logLevels,
       hide: (text) => secrets.hide(text),
       quit,

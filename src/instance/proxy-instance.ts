@@ -10,7 +10,7 @@ import { limitHeapGrowth } from '#workers/release-memory.ts'
 import { DataPlane } from './data-plane.ts'
 import { describeStatus, type StatusStore } from './describe-status.ts'
 import { type BugReports, bugReports, type InstanceEvents } from './events.ts'
-import { OperatorServers } from './operator-servers.ts'
+import { OperatorServers, partsOf } from './operator-servers.ts'
 import type { DataPlaneOptions, InstanceOptions } from './options.ts'
 import type { ShutdownTimes } from './shutdown-times.ts'
 import { whyNotReady } from './why-not-ready.ts'
@@ -143,7 +143,7 @@ export class ProxyInstance {
   async #startServers(): Promise<void> {
     using _ = limitHeapGrowth()
     await this.#servers.start({
-      data: this.#data,
+      ...partsOf(this.#data),
       events: this.#events,
       secrets: this.#secrets,
       whyNotReady: () => this.whyNotReady,

@@ -1,3 +1,4 @@
+import type { ProxyReport } from '#admin/status-report.ts'
 import { objectKey } from '#api/object.ts'
 import { clock } from '#base/clock.ts'
 import type { ServedProxy } from '#deliver/proxy-stream.ts'
@@ -92,12 +93,24 @@ export class ServedProxies {
     this.#known.clear()
   }
 
+  /** Those that are connected, for operators. */
+  list(): readonly ProxyReport[] {
+    return this.#connected().map((proxy) => ({
+      gateway: proxy.gateway.slice('Gateway/'.length),
+      proxy: proxy.identity,
+      address: proxy.address,
+      isCurrent: proxy.inForce === this.#options.version(),
+      refusals: refusalsOf(proxy).map(({ key, message }) => ({ item: key, message })),
+    }))
+  }
+
+  #connected(): readonly ServedProxy[] {
+    return [...this.#known.values()].flatMap(({ proxy, grace }) => (grace === undefined ? (proxy ?? []) : []))
+  }
+
   /** @returns for each Gateway with connected proxies */
   counts(): readonly ProxyCounts[] {
-    const connected = [...this.#known.values()].flatMap(({ proxy, grace }) =>
-      grace === undefined ? (proxy ?? []) : [],
-    )
-    const byGateway = Map.groupBy(connected, ({ gateway }) => gateway)
+    const byGateway = Map.groupBy(this.#connected(), ({ gateway }) => gateway)
     return [...byGateway].map(([gateway, proxies]) => {
       const waiting = proxies.filter(({ report }) => report?.inForce === undefined).length
       const current = proxies.filter(({ inForce }) => inForce === this.#options.version()).length

@@ -11,25 +11,38 @@ const MAX_LINES = 20
 
 /** The state of a gateway: whether it is ready, and what is wrong. What is in order is only counted. */
 export function statusLines(report: StatusReport): readonly Line[] {
-  const { version, planVersion, workers, objects, notReady } = report
-  const current = workers.filter((worker) => worker.planVersion === planVersion).length
+  const { version, planVersion, objects, notReady } = report
   return [
     notReady.length === 0
       ? [{ text: 'ready', style: 'green' }]
       : [{ text: 'not ready:', style: 'red' }, { text: notReady.join('; ') }],
-    [
-      {
-        text: `version ${version}, plan ${planVersion} in force in ${current} of ${count(workers.length, 'worker')} (${workers.map(({ name }) => name).join(', ')})`,
-      },
-    ],
-    [{ text: `${count(objects.length, 'object')}, ${endpointText(report)}` }],
+    [{ text: `version ${version}, plan ${planVersion} in force in ${runnersText(report)}` }],
+    [{ text: [count(objects.length, 'object'), ...(report.proxies ? [] : [endpointText(report)])].join(', ') }],
     ...section('listeners', listenerLines(report)),
+    ...section('proxies', proxyLines(report)),
     ...section('problems', problemLines(report)),
     ...section('not written', outputLines(report)),
     ...section('endpoints with failures', endpointLines(report)),
     ...section('services of prompt guards that fail', circuitLines(report)),
     ...section('not fetched', fetchLines(report)),
   ]
+}
+
+function runnersText({ planVersion, workers, proxies }: StatusReport): string {
+  if (proxies !== undefined)
+    return `${proxies.filter(({ isCurrent }) => isCurrent).length} of ${count(proxies.length, 'proxy', 'proxies')}`
+  const current = workers.filter((worker) => worker.planVersion === planVersion).length
+  return `${current} of ${count(workers.length, 'worker')} (${workers.map(({ name }) => name).join(', ')})`
+}
+
+function proxyLines({ proxies = [] }: StatusReport): Line[] {
+  return proxies.flatMap(({ gateway, proxy, address, isCurrent, refusals }) => [
+    [
+      { text: `${proxy} of ${gateway} at ${address}` },
+      ...(isCurrent ? [] : [{ text: 'has another plan', style: 'yellow' as const }]),
+    ],
+    ...refusals.map(({ item, message }): Line => [{ text: `  refuses ${item}: ${message}`, style: 'red' }]),
+  ])
 }
 
 function endpointText({ endpoints }: StatusReport): string {

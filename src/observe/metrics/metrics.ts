@@ -1,3 +1,4 @@
+import { CONTROLLER_METRICS } from './controller-metrics.ts'
 import { GATEWAY_METRICS } from './gateway-metrics.ts'
 import { labelled } from './labels.ts'
 import type { Metric } from './metric.ts'
@@ -374,6 +375,7 @@ export const METRICS = {
     labels: ['backend', 'server'],
   },
   ...GATEWAY_METRICS,
+  ...CONTROLLER_METRICS,
   foldedValues: {
     name: 'folded_label_values_total',
     help: 'Label values counted as other because the label already has 200 values at its place.',
