@@ -1,13 +1,17 @@
-// What `bin/gatewright` runs: the bundle of `npm run build`, or the source when a file of it is newer than the bundle (docs/decisions/0001-pinned-runtime.md).
-const { readdirSync, statSync } = require('node:fs')
+// What `bin/gatewright` runs: the bundle, or in a checkout the source when a file of it is newer than the bundle (docs/decisions/0001-pinned-runtime.md).
+const { existsSync, readdirSync, statSync } = require('node:fs')
 const { join } = require('node:path')
 const { pathToFileURL } = require('node:url')
 
 const ROOT = join(__dirname, '..')
 const BUNDLE = join(ROOT, 'dist', 'main.js')
 const SOURCES = join(ROOT, 'src')
+const SOURCE = join(SOURCES, 'main.ts')
 
-if (require.main === module) import(pathToFileURL(isCurrent(BUNDLE, SOURCES) ? BUNDLE : join(SOURCES, 'main.ts')).href)
+if (require.main === module) {
+  const runsSource = existsSync(SOURCE) && !isCurrent(BUNDLE, SOURCES)
+  import(pathToFileURL(runsSource ? SOURCE : BUNDLE).href)
+}
 
 /**
  * @param {string} bundle a file

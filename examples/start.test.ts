@@ -5,7 +5,7 @@ import { expect, test } from 'vitest'
 import { eventually } from '#test/support/eventually.ts'
 import { temporaryFolder } from '#test/support/temporary-folder.ts'
 
-const START = join(import.meta.dirname, 'start.ts')
+const PROGRAM = join(import.meta.dirname, '..', 'bin', 'gatewright')
 
 /** Whether a process exists. */
 function runs(pid: number): boolean {
@@ -19,7 +19,7 @@ function runs(pid: number): boolean {
 
 test('when the shell of npm ends, everything ends', { timeout: 60_000 }, async () => {
   // The shell does not pass signals on; it prints the id of the process that it waits for.
-  const script = `"${process.execPath}" "${START}" "${temporaryFolder()}" & echo "pid $!"; wait`
+  const script = `"${PROGRAM}" quickstart "${temporaryFolder()}" & echo "pid $!"; wait`
   const shell = spawn('sh', ['-c', script], {
     env: {
       ...process.env,

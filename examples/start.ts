@@ -2,18 +2,16 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { constants, tmpdir } from 'node:os'
-import { delimiter, dirname, join, resolve } from 'node:path'
+import { join, relative, resolve } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { PROGRAM, projectFile } from '#instance/project-file.ts'
 import { startUpstreams, type Upstreams } from './upstreams/run.ts'
 import { type RunningGateway, waitForNote, waitForReadiness } from './wait-for-note.ts'
 
-// `npm start`: the example servers, the gateway with the objects of examples/quickstart before them, and what to try.
-// `npm start -- PATH...`: the same servers, and a gateway with other objects.
-
-const ROOT = join(import.meta.dirname, '..')
 const READY_WITHIN_MS = 30_000
 const PARENT_CHECK_MS = 200
-/** Paths of other objects, relative to the folder where npm was started. */
-const PATHS = process.argv.slice(2).map((path) => resolve(process.env.INIT_CWD ?? process.cwd(), path))
+const OBJECTS = shortPath(fileURLToPath(projectFile('examples/quickstart')))
+const SCRIPT = fileURLToPath(projectFile('bin/main.js'))
 
 const CHAT = JSON.stringify({ model: 'fast', stream: true, messages: [{ role: 'user', content: 'good morning' }] })
 
@@ -30,7 +28,7 @@ Paste these into another terminal:
   curl -N http://localhost:8080/v1/chat/completions -H 'content-type: application/json' -d '${CHAT}'
 
   # MCP: the tools of two servers in one session
-  node_modules/.bin/node examples/quickstart/list-tools.ts
+  ${PROGRAM} mcp doctor http://localhost:8080/mcp
 
   # A2A: an agent card with the address of the gateway
   curl http://localhost:8080/a2a/.well-known/agent-card.json
@@ -42,16 +40,37 @@ Paste these into another terminal:
   http://localhost:9141/realms/quickstart/account
 
   # Explain which objects decide about a request, without sending it
-  bin/gatewright explain -f examples/quickstart http://localhost:8080/levels/deep
+  ${PROGRAM} explain -f ${quoted(OBJECTS)} http://localhost:8080/levels/deep
 
-Details: examples/quickstart/README.md
+Details: ${join(OBJECTS, 'README.md')}
 `
 
-async function start(): Promise<number> {
+interface Started extends RunningGateway {
+  /** Folder of its state. */
+  readonly state: string
+  readonly isQuickstart: boolean
+}
+
+/**
+ * `gatewright quickstart`, which is also `npm start`: the example servers, a gateway before them, and what to try.
+ *
+ * @param paths of other objects than those of the quick start
+ * @returns the exit code
+ */
+export async function startQuickstart(paths: readonly string[]): Promise<number> {
+  try {
+    return await start(paths)
+  } catch (error) {
+    console.error(error instanceof Error ? error.message : error)
+    return 1
+  }
+}
+
+async function start(paths: readonly string[]): Promise<number> {
   const upstreams = await startUpstreams()
   const state = mkdtempSync(join(tmpdir(), 'gatewright-'))
   process.once('exit', () => rmSync(state, { recursive: true, force: true }))
-  const gateway = startGateway(state)
+  const gateway = startGateway(paths, state)
   const exit = exitCodeOf(gateway)
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => gateway.kill(signal))
   whenShellEnds(() => gateway.kill('SIGTERM'))
@@ -63,7 +82,7 @@ async function start(): Promise<number> {
     running === undefined ? 'it does not run' : await waitForReadiness(running, gone.signal, READY_WITHIN_MS)
   const isLate = reason !== undefined && !gone.signal.aborted
   if (running !== undefined && reason === undefined && !gone.signal.aborted)
-    console.log(describe(upstreams, running, state))
+    console.log(describe(upstreams, { ...running, state, isQuickstart: paths.length === 0 }))
   if (isLate) {
     console.error(`the gateway was not ready after ${READY_WITHIN_MS / 1000} seconds (${reason}); stopping it`)
     gateway.kill('SIGTERM')
@@ -86,21 +105,17 @@ function whenShellEnds(stop: () => void): void {
   timer.unref()
 }
 
-function startGateway(state: string): ChildProcess {
-  // The Node that runs this file runs the gateway too, whatever else is on the PATH.
-  const path = [dirname(process.execPath), process.env.PATH].join(delimiter)
-  const gateway = spawn(
-    join(ROOT, 'bin', 'gatewright'),
-    ['run', ...(PATHS.length === 0 ? [join('examples', 'quickstart')] : PATHS), '--state', state],
-    {
-      cwd: ROOT,
-      env: { ...process.env, PATH: path },
-      stdio: ['ignore', 'inherit', 'inherit'],
-      // A group of its own: Ctrl-C reaches it once, from here. The terminal would send it a second one, and a second one
-      // means "do not wait for requests in flight".
-      detached: true,
-    },
-  )
+function startGateway(paths: readonly string[], state: string): ChildProcess {
+  // npm starts a script of the checkout in its root, whatever folder the user is in.
+  const from = process.env.npm_package_name === 'gatewright' ? (process.env.INIT_CWD ?? '.') : '.'
+  const objects = paths.length === 0 ? [OBJECTS] : paths.map((path) => resolve(from, path))
+  // With the runtime of this process, and its options.
+  const gateway = spawn(process.execPath, [...process.execArgv, SCRIPT, 'run', ...objects, '--state', state], {
+    stdio: ['ignore', 'inherit', 'inherit'],
+    // A group of its own: Ctrl-C reaches it once, from here. The terminal would send it a second one, and a second one
+    // means "do not wait for requests in flight".
+    detached: true,
+  })
   process.once('exit', () => gateway.kill('SIGKILL'))
   return gateway
 }
@@ -117,23 +132,27 @@ async function exitCodeOf(gateway: ChildProcess): Promise<number> {
   }
 }
 
-function describe(upstreams: Upstreams, { admin, api, metricsPort }: RunningGateway, state: string): string {
+function describe(upstreams: Upstreams, { admin, api, metricsPort, state, isQuickstart }: Started): string {
   const servers = upstreams.list.map(({ kind, name, url }) => `  ${url}   ${kind} server ${name}`)
   return `
 Gatewright is ready. Ctrl-C stops everything.
 
-${PATHS.length === 0 ? '  http://localhost:8080   the gateway\n' : ''}  ${admin}  admin
+${isQuickstart ? '  http://localhost:8080   the gateway\n' : ''}  ${admin}  admin
   http://127.0.0.1:${metricsPort}/metrics
 ${api === undefined ? '' : `  ${api}  Kubernetes API: kubectl --kubeconfig ${join(state, 'kubeconfig')} get httproutes\n`}
 Behind it:
 
 ${servers.join('\n')}
-${PATHS.length === 0 ? WHAT_TO_TRY : ''}`
+${isQuickstart ? WHAT_TO_TRY : ''}`
 }
 
-try {
-  process.exitCode = await start()
-} catch (error) {
-  console.error(error instanceof Error ? error.message : error)
-  process.exitCode = 1
+/** Relative to the working directory, unless that is far from it. */
+function shortPath(path: string): string {
+  const short = relative('.', path)
+  return short.startsWith(join('..', '..')) ? path : short
+}
+
+/** For a shell. */
+function quoted(path: string): string {
+  return path.includes(' ') ? `'${path}'` : path
 }

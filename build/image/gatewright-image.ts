@@ -1,9 +1,7 @@
 import { execFileSync } from 'node:child_process'
 import { existsSync, globSync, lstatSync, readFileSync, realpathSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { LOADED_LATE } from '../bundle.mjs'
 import type { ImageInput } from './oci-archive.ts'
-import { packageFolders } from './packages.ts'
 import type { TarEntry } from './tar.ts'
 
 const ROOT = join(import.meta.dirname, '..', '..')
@@ -14,20 +12,12 @@ const USER = 10_101
 const HOME = 'app'
 const RUNTIME = 'usr/local/bin/node'
 
-/** Files that the program reads beside its bundle: its version, and texts of `init` and `fields`. */
-const READ_FILES = [
-  'package.json',
-  'LICENSE',
-  'src/cli/init/*.yaml',
-  'src/**/*example.yaml',
-  'examples/guards/policy.yaml',
-]
-/** Files of packages that no program loads; the largest package also has its modules in a second form, and its tables in a third. */
-const NOT_LOADED = /\.(?:map|md|[cm]?ts)$|\/gpt-tokenizer\/(?:cjs|data)\//
+/** Modules of the package with the vocabularies; it also has them in a second form, and as tables. */
+const VOCABULARIES = 'node_modules/gpt-tokenizer/{package.json,LICENSE*,esm/**/*.js}'
 
 /**
- * The image of the gateway, from the bundle, the pinned runtime, the shared libraries of this machine that the runtime is linked with, and the
- * packages that are loaded late. Nothing else is in it: no shell, and no package manager. Layers that change least come first.
+ * The image of the gateway, from the files of the package, the pinned runtime, the shared libraries of this machine that the runtime is linked with, and
+ * the package that is loaded late. Nothing else is in it: no shell, and no package manager. Layers that change least come first.
  *
  * @throws Error if the bundle or the runtime is missing
  */
@@ -92,20 +82,21 @@ function sharedLibraries(runtime: string): readonly TarEntry[] {
   return paths.map((path) => ({ path: path.slice(1), mode: 0o755, bytes: readFileSync(realpathSync(path)) }))
 }
 
-/** What is loaded late, with its dependencies. */
+/** What is loaded late, and depends on nothing. */
 export function packages(): readonly TarEntry[] {
-  const folders = packageFolders(ROOT, LOADED_LATE)
-  const nested = (path: string, folder: string) => path.slice(folder.length).includes('/node_modules/')
-  return folders.flatMap((folder) =>
-    globSync(`${folder}/**`, { cwd: ROOT })
-      .filter((path) => !nested(path, folder) && !NOT_LOADED.test(path) && lstatSync(join(ROOT, path)).isFile())
-      .map(inHome),
-  )
+  return filesOf([VOCABULARIES])
 }
 
-/** The bundle, and the files that it reads. */
+/** What `npm pack` packs, without source maps. */
 export function program(): readonly TarEntry[] {
-  return globSync(['dist/*.js', ...READ_FILES], { cwd: ROOT }).map(inHome)
+  const { files } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as { files: readonly string[] }
+  return filesOf(['package.json', 'LICENSE', ...files]).filter(({ path }) => !path.endsWith('.map'))
+}
+
+function filesOf(patterns: readonly string[]): readonly TarEntry[] {
+  return globSync(patterns, { cwd: ROOT })
+    .filter((path) => lstatSync(join(ROOT, path)).isFile())
+    .map(inHome)
 }
 
 function inHome(path: string): TarEntry {

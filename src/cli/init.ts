@@ -1,7 +1,7 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { suggest } from '#base/suggest.ts'
-import { projectFile } from '#instance/project-file.ts'
+import { PROGRAM, projectFile } from '#instance/project-file.ts'
 import { EXIT, type ExitCode } from './exit-code.ts'
 import { print } from './output.ts'
 import { UsageError } from './usage-error.ts'
@@ -76,15 +76,15 @@ function nextSteps(folder: string, file: string, { before, path, headers = [], b
     'Run the gateway:',
     '',
     ...(before === undefined ? [] : [`  ${before}`]),
-    `  bin/gatewright run ${place}`,
+    `  ${PROGRAM} run ${place}`,
     '',
-    `Or with example servers behind it: npm start -- ${place}`,
+    `Or with example servers behind it: ${PROGRAM} quickstart ${place}`,
     '',
     'Then, in another terminal:',
     '',
     `  curl ${request}${data}`,
-    `  bin/gatewright lint ${place}`,
-    `  bin/gatewright explain -f ${place} ${request}${data}`,
+    `  ${PROGRAM} lint ${place}`,
+    `  ${PROGRAM} explain -f ${place} ${request}${data}`,
   ]
 }
 

@@ -62,6 +62,14 @@ function buildProgram(end: (code: ExitCode) => void, around: Surroundings | unde
       end(init(topic, folder))
     })
   program
+    .command('quickstart')
+    .description('Run small example servers and a gateway before them, and say what to try. It is not for production.')
+    .argument('[paths...]', `${PATHS} (default: those of the quick start)`)
+    .action(async (paths) => {
+      const { quickstart } = await import('./quickstart.ts')
+      process.exitCode = await quickstart(paths)
+    })
+  program
     .command('run')
     .description('Run a gateway with the objects in files.')
     .argument('[paths...]', PATHS)

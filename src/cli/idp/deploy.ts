@@ -7,6 +7,7 @@ import { connect } from '#cluster/connect.ts'
 import { membersOf, textOf } from '#cluster/kubeconfig.ts'
 import { deploymentPath, LABEL, manifest, namespacePath, PORT, secretPath, servicePath } from '#idp/deploy/manifest.ts'
 import { loadBalancerAddress, rolloutState } from '#idp/deploy/rollout.ts'
+import { PROGRAM } from '#instance/project-file.ts'
 import { EXIT, type ExitCode } from '../exit-code.ts'
 import { complain, print } from '../output.ts'
 import { UsageError } from '../usage-error.ts'
@@ -50,7 +51,7 @@ export async function deployProvider(flags: DeployFlags, environment: NodeJS.Pro
   print(` 2  address of the provider       ${url}`)
   const read = `kubectl get secret identity-provider -n ${namespace} -o jsonpath='{.data.password}' | base64 -d`
   const password = known === undefined ? `password ${adminPassword}` : `with the password that this prints: ${read}`
-  const next = `Next: bin/gatewright idp setup --url ${url} --admin-password ${known === undefined ? adminPassword : '<password>'}`
+  const next = `Next: ${PROGRAM} idp setup --url ${url} --admin-password ${known === undefined ? adminPassword : '<password>'}`
   for (const line of ['', `admin  admin, ${password}`, '', next]) print(line)
   return EXIT.ok
 }

@@ -5,6 +5,7 @@ import { startProvider } from '#idp/provider/http/start-provider.ts'
 import { hashPassword } from '#idp/provider/passwords.ts'
 import { MASTER, ProviderState, ProviderStateUnusable } from '#idp/provider/provider-state.ts'
 import { findUser, isRealmName } from '#idp/provider/realm.ts'
+import { PROGRAM } from '#instance/project-file.ts'
 import { EXIT, type ExitCode } from '../exit-code.ts'
 import { complain, print } from '../output.ts'
 import { Signals } from '../signals.ts'
@@ -84,7 +85,7 @@ function lines(url: string, realms: readonly string[], password: string | undefi
     `  realms     ${realms.join(', ')}`,
     `  admin      ${ADMIN}, ${password === undefined ? 'with the password of the first start' : `password ${password} (it is not shown again)`}`,
     '',
-    `Create a client and two users: bin/gatewright idp setup --url ${url} --realm ${realms.at(-1)} --admin-password ${password ?? '<password>'}`,
+    `Create a client and two users: ${PROGRAM} idp setup --url ${url} --realm ${realms.at(-1)} --admin-password ${password ?? '<password>'}`,
     `Sign in in a browser: ${url}/realms/${realms.at(-1)}/account`,
   ]
 }
