@@ -20,6 +20,8 @@ const TIMES: WatchTimes = { firstBackOff: 500, maxBackOff: 30_000, absent: 15_00
 /** Objects wait so long for the Secrets that they refer to, so that no plan is published without these. */
 const HOLD_MS = 1000
 const SECRET = findKind('Secret')!
+/** Several controllers write one status, without entries of their own. If each answered the write of another with its own, they would never end. */
+const WITHOUT_ENTRIES: ReadonlySet<string> = new Set(['ProxyBackend'])
 
 export interface ClusterStoreOptions {
   readonly client: ApiClient
@@ -189,7 +191,8 @@ export class ClusterStore implements ObjectSource, Statuses {
     const resource = { ...members, metadata } as unknown as Resource
     if (this.#stored.set({ collection: collectionOf(info), namespace, name: metadata.name }, resource) === undefined)
       return
-    if (before !== undefined && !sameData(before.resource.status, resource.status)) this.#statusWritten.add(key)
+    const isWritten = before !== undefined && !sameData(before.resource.status, resource.status)
+    if (isWritten && !WITHOUT_ENTRIES.has(info.kind)) this.#statusWritten.add(key)
     this.#noteChange(key, inForceBefore)
   }
 

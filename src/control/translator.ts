@@ -82,7 +82,7 @@ function buildStages(tables: Tables, options: StageOptions): Stages {
   stages.add(listenerStage(tables))
   // Objects that attach to them
   stages.add(backendStage(tables, openContext))
-  stages.add(matchStage(tables, openContext))
+  stages.add(matchStage(tables, openContext, !isDeployed))
   stages.add(displacedStage(tables))
   stages.add(routeStage(tables, openContext))
   stages.add(policyStage(tables, openContext))

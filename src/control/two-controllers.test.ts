@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
 import { admitObject } from '#test/support/admit-object.ts'
 import type { ControllerNames } from './context/controller.ts'
+import { commonAddress, type GatewayAddresses } from './gateways/check-addresses.ts'
 import { translate } from './translate.ts'
 
 const A: ControllerNames = { controller: 'a.example/controller', gatewayClass: 'a' }
@@ -111,4 +112,23 @@ test('each writes the parents and ancestors at its Gateways, beside those of the
       expect.objectContaining({ ...ours, ancestorRef: expect.objectContaining({ name: ownName }) }),
     ])
   }
+})
+
+const behindServices: GatewayAddresses = {
+  ...commonAddress(''),
+  serviceOf: ({ metadata: { namespace, name } }) => ({ namespace, name }),
+}
+
+test.each([
+  ['alone', {}, 'error', ['Gateway a', 'HTTPRoute shop', 'ProxyPolicy slow']],
+  ['in a cluster', { addresses: behindServices }, 'warning', ['Gateway a']],
+])('%s, what concerns Gateways that do not exist or are not ours', (_, options, severity, written) => {
+  const orphan = { ...route(), spec: { parentRefs: [{ name: 'gone' }], rules: [{ name: 'all' }] } }
+  const targetRefs = [{ group: GATEWAY_GROUP, kind: 'Gateway', name: 'b' }]
+  const ofTheirs = { ...policy('slow'), spec: { ...policy('slow').spec, targetRefs } }
+  const objects = [gateway('a'), gateway('b'), classOf('b', B.controller), orphan, ofTheirs]
+  const { statuses, findings } = translate(objects.map(admitObject), { names: A, ...options })
+  expect(statuses.map(({ kind, name }) => `${kind} ${name}`)).toEqual(written)
+  expect(findings).toContainEqual(expect.objectContaining({ code: 'parent-not-found', severity }))
+  expect(findings).toContainEqual(expect.objectContaining({ code: 'target-not-attached', severity: 'error' }))
 })

@@ -10,7 +10,11 @@ const parent = (controllerName: string, name: string, ...conditions: object[]) =
   controllerName,
   conditions,
 })
-const ancestor = (controllerName: string, ancestorRef: object) => ({ ancestorRef, controllerName, conditions: [] })
+const ancestor = (controllerName: string, ancestorRef: object, ...conditions: object[]) => ({
+  ancestorRef,
+  controllerName,
+  conditions,
+})
 
 const cases: readonly (readonly [what: string, stored: object | undefined, own: object, merged: object | undefined])[] =
   [
@@ -91,6 +95,41 @@ const cases: readonly (readonly [what: string, stored: object | undefined, own: 
 test.each(cases)('%s', (_, stored, own, merged) => {
   expect(mergeStatus(stored, ownPart(own, US), US)).toEqual(merged)
   if (merged !== undefined) expect(mergeStatus(merged, ownPart(own, US), US)).toBeUndefined()
+})
+
+const summary = (controller: string, ...conditions: readonly object[]) =>
+  ancestor(controller, { group: 'us', name: 'StatusSummary' }, ...conditions)
+const WHOLE = [condition('Accepted', 'True')]
+
+test.each([
+  ['nobody else has entries', [], [ancestor(US, { name: 'a' })], WHOLE, [ancestor(US, { name: 'a' })]],
+  [
+    'others have entries: the whole has no conditions',
+    [ancestor(THEM, { name: 'b' })],
+    [ancestor(US, { name: 'a' })],
+    [condition('x', 'True')],
+    [ancestor(THEM, { name: 'b' }), ancestor(US, { name: 'a' })],
+  ],
+  [
+    'others have attached it: we do not say that it is not',
+    [ancestor(THEM, { name: 'b' }), summary(US)],
+    [summary(US, condition('Attached', 'False'))],
+    undefined,
+    [ancestor(THEM, { name: 'b' })],
+  ],
+  ['we have nothing to say about it', [ancestor(THEM, { name: 'b' })], [], undefined, [ancestor(THEM, { name: 'b' })]],
+  [
+    'Gateways that do not fit are not about targets',
+    [ancestor(THEM, { name: 'b' })],
+    [summary(US, condition('StatusSummarized', 'True'))],
+    [condition('x', 'True')],
+    [ancestor(THEM, { name: 'b' }), summary(US, condition('StatusSummarized', 'True'))],
+  ],
+])('a policy: %s', (_, entries, own, conditions, ancestors) => {
+  const theirs = [condition('x', 'True'), condition('Accepted', 'False')]
+  const stored = { conditions: entries.length === 0 ? [] : theirs, ancestors: entries }
+  const merged = { ...stored, ...mergeStatus(stored, { conditions: WHOLE, ancestors: own }, US) }
+  expect(merged).toEqual({ conditions: conditions ?? theirs, ancestors })
 })
 
 test('there is room for 16 ancestors', () => {

@@ -1,6 +1,7 @@
 import { GATEWAY_GROUP } from '#api/groups.ts'
 import { sameData } from '#base/incremental/same-data.ts'
 import { isOwnCondition, MAX_CONDITIONS } from '#control/status/foreign-conditions.ts'
+import { SUMMARY } from '#control/status/policy-ancestors.ts'
 import { itemsOf, type Members, membersOf } from '../kubeconfig.ts'
 
 /**
@@ -27,7 +28,7 @@ interface Shared {
 export function mergeStatus(stored: unknown, own: Members, controller: string): Members | undefined {
   const before = membersOf(stored)
   const merged: Record<string, unknown> = { ...before }
-  for (const [name, value] of Object.entries(own)) {
+  for (const [name, value] of Object.entries(besideOthers(before, own, controller))) {
     const shared = SHARED.get(name)
     if (shared !== undefined)
       merged[name] = mergeEntries(before[name], ownEntries(value, controller), { ...shared, controller })
@@ -36,6 +37,24 @@ export function mergeStatus(stored: unknown, own: Members, controller: string): 
     else merged[name] = value
   }
   return sameData(merged, before) ? undefined : merged
+}
+
+/**
+ * Our part of the status of a policy that other controllers have entries in. Which targets are not attached, only one that attached none may
+ * say, and if none did, the first. The conditions of the whole policy would be about the Gateways of one controller, so none writes them.
+ */
+function besideOthers(stored: Members, own: Members, controller: string): Members {
+  const entries = itemsOf(own.ancestors).map(membersOf)
+  const others = itemsOf(stored.ancestors).length - ownEntries(stored.ancestors, controller).length
+  if (others === 0 || own.conditions === undefined) return own
+  const { conditions: _, ...rest } = own
+  return entries.every(isAboutNoGateway) ? { ...rest, ancestors: [] } : { ...rest, conditions: [] }
+}
+
+/** Whether it is about targets that are not attached. */
+function isAboutNoGateway({ ancestorRef, conditions }: Members): boolean {
+  const types = itemsOf(conditions).map((condition) => membersOf(condition).type)
+  return membersOf(ancestorRef).name === SUMMARY.name && !types.includes('StatusSummarized')
 }
 
 /** The entries of a controller. */

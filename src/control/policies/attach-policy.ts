@@ -28,6 +28,8 @@ export interface UnattachedTarget {
   readonly path: string
   readonly code: FindingCode
   readonly message: string
+  /** It is a Gateway or a ListenerSet that another controller serves. */
+  readonly isForeign?: true
 }
 
 export interface AttachedPolicy<Policy = ProxyPolicyObject> {
@@ -170,7 +172,7 @@ function attachTo(
   const title = `${kind} ${object.metadata.namespace}/${object.metadata.name}`
   if (isForeign(context, kind, object)) {
     const message = `Policy is not attached: ${title} is not served by this controller`
-    return { path, code: 'target-not-attached', message }
+    return { path, code: 'target-not-attached', message, isForeign: true }
   }
   if (sectionName !== undefined) {
     const known = sectionsOf(context, kind, object)

@@ -19,8 +19,8 @@ export function missedTargets(
   const missed = unreached(attachments, gatewaysOf)
   const all = [...unattached, ...missed]
   const isOpen = missed.length === attachments.length && protects
-  for (const { message, ...miss } of all) {
-    report({ ...miss, message: isOpen ? protectsNothing(message) : message, severity: 'error' })
+  for (const { path, code, message } of all) {
+    report({ path, code, message: isOpen ? protectsNothing(message) : message, severity: 'error' })
   }
   return all
 }

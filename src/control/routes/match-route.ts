@@ -5,6 +5,7 @@ import { allowsNamespace } from '../context/allowed-namespaces.ts'
 import type { ConditionFault } from '../context/condition.ts'
 import { servedHostnames } from '../context/hostname.ts'
 import type { Inventory } from '../context/inventory.ts'
+import type { Report } from '../context/reporting.ts'
 import type { Listener } from '../gateways/listener.ts'
 import { knownSections, notFound } from '../references/not-found.ts'
 import { firstEqual, isParentKind } from './check-parents.ts'
@@ -13,7 +14,7 @@ import type { RouteObject } from './route-object.ts'
 /** A route with the listeners that it asks for and that allow it, before routes of other kinds are considered. */
 export interface MatchedRoute {
   readonly object: RouteObject
-  /** Those that belong to this controller or do not exist; at least one. */
+  /** Those that belong to this controller; outside of a cluster, also those that do not exist. At least one. */
   readonly parents: readonly MatchedParent[]
 }
 
@@ -37,6 +38,9 @@ type Refusal = ConditionFault & { readonly code: FindingCode }
 
 interface RouteContext {
   readonly inventory: Inventory
+  readonly report: Report
+  /** There is no other controller, to whom a Gateway that does not exist could belong. */
+  readonly isAlone: boolean
   /** By key of the Gateway or ListenerSet; undefined if it belongs to another controller. */
   readonly listenersOf: (parent: string) => readonly Listener[] | undefined
 }
@@ -46,16 +50,21 @@ export function matchRoute(context: RouteContext, object: RouteObject): MatchedR
   const refs = object.spec.parentRefs ?? []
   const parents = refs.flatMap((ref, index) => {
     if (firstEqual(refs, index, object.metadata.namespace) !== index) return []
-    const found = matchParent(context, object, ref)
-    return found === undefined ? [] : [{ ref, path: `spec.parentRefs[${index}]`, ...found }]
+    const path = `spec.parentRefs[${index}]`
+    const found = matchParent(context, object, { ref, path })
+    return found === undefined ? [] : [{ ref, path, ...found }]
   })
   return parents.length === 0 ? undefined : { object, parents }
 }
 
 type ParentMatch = Pick<MatchedParent, 'matches' | 'refusal'>
 
-/** @returns undefined for a parent of another controller */
-function matchParent(context: RouteContext, route: RouteObject, ref: ParentReference): ParentMatch | undefined {
+/** @returns undefined for a parent that does not belong to this controller */
+function matchParent(
+  context: RouteContext,
+  route: RouteObject,
+  { ref, path }: Pick<MatchedParent, 'ref' | 'path'>,
+): ParentMatch | undefined {
   if (!isParentKind(ref)) return undefined
   const namespace = ref.namespace ?? route.metadata.namespace
   const parent = `${ref.kind} ${namespace}/${ref.name}`
@@ -64,7 +73,9 @@ function matchParent(context: RouteContext, route: RouteObject, ref: ParentRefer
     if (context.inventory.find(ref.kind, namespace, ref.name) !== undefined) return undefined
     const object = { kind: ref.kind, namespace, name: ref.name, accepted: ['Gateway', 'ListenerSet'] } as const
     const { code, message } = notFound(context.inventory, 'parent-not-found', object)
-    return refuse(code, 'NoMatchingParent', message)
+    if (context.isAlone) return refuse(code, 'NoMatchingParent', message)
+    context.report({ path, code, message, severity: 'warning' })
+    return undefined
   }
   return selectListeners(context, route, ref, { parent, listeners })
 }

@@ -20,8 +20,8 @@ import { type OpenContext, reportTo } from './open-context.ts'
 import type { Tables } from './tables.ts'
 import { writePolicies } from './write-policies.ts'
 
-/** Finds the listeners that each route asks for. Routes of other controllers are ignored. */
-export function matchStage(tables: Tables, openContext: OpenContext): StageDefinition<RouteObject> {
+/** Finds the listeners that each route asks for. Routes of other controllers are ignored. @param isAlone there are no other controllers */
+export function matchStage(tables: Tables, openContext: OpenContext, isAlone: boolean): StageDefinition<RouteObject> {
   const { objects, matchedRoutes, httpContenders, grpcContenders } = tables
   return {
     name: 'matchedRoutes',
@@ -31,7 +31,8 @@ export function matchStage(tables: Tables, openContext: OpenContext): StageDefin
       const context = openContext(work)
       checkParents(context, object!)
       const listenersOf = (parent: string) => work.read(tables.listeners, parent)[0]
-      const matched = matchRoute({ inventory: context.inventory, listenersOf }, object!)
+      const report = context.reportOn(object!)
+      const matched = matchRoute({ inventory: context.inventory, report, isAlone, listenersOf }, object!)
       if (matched === undefined) return
       work.write(matchedRoutes, key, matched)
       if (isRelayRoute(object!)) return

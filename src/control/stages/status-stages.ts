@@ -83,7 +83,8 @@ export function addStatusStages(stages: Stages, tables: Tables, { controller, is
     statusStage(tables, 'policyStatuses', policyFacts, (policy, work, key) => {
       const gatewaysOf = (target: string) => work.read(tables.gatewaysOf, target)[0] ?? []
       const errors = errorsOf(tables, work, key)
-      return { object: policy.object, status: policyStatus(policy, { controller, gatewaysOf, errors }) }
+      const status = policyStatus(policy, { controller, isAlone: !isDeployed, gatewaysOf, errors })
+      return status && { object: policy.object, status }
     }),
   )
   stages.add(

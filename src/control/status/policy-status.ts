@@ -17,15 +17,18 @@ interface StatusFacts {
   /** `controllerName` of our entries. */
   readonly controller: string
   readonly gatewaysOf: GatewaysOf
+  /** There is no other controller that reports on the targets that it serves. */
+  readonly isAlone: boolean
   /** Findings of the policy with severity `error`. */
   readonly errors: readonly Finding[]
 }
 
 /**
  * `status` of a ProxyPolicy: one entry for each Gateway whose traffic it affects, one for targets that it is not attached to, and a
- * summary (specification 1, 2.6; decision A-24).
+ * summary (specification 1, 2.6; decision A-24). Undefined: only other controllers serve its targets.
  */
-export function policyStatus(policy: PolicyFacts, { controller, gatewaysOf, errors }: StatusFacts) {
+export function policyStatus(facts: PolicyFacts, { controller, isAlone, gatewaysOf, errors }: StatusFacts) {
+  const policy = isAlone ? facts : { ...facts, unattached: facts.unattached.filter(({ isForeign }) => !isForeign) }
   const { object, attachments } = policy
   // What only the proxies of one Gateway refuse is in the entry of that Gateway.
   const acceptedAt = (gateway?: string) =>
@@ -42,16 +45,14 @@ export function policyStatus(policy: PolicyFacts, { controller, gatewaysOf, erro
     return { ancestorRef, conditions }
   })
   if (unattached !== undefined) own.push({ ancestorRef: SUMMARY, conditions: () => [acceptedAt(), unattached] })
+  if (own.length === 0) return undefined
   const first = gateways[0] === undefined ? SUMMARY : gatewayRef(gateways[0])
   return {
-    conditions:
-      own.length === 0
-        ? []
-        : [
-            summaryOf(acceptedCondition(policy, errors), first),
-            unattached ?? attachedCondition(policy),
-            ...overlappedConditions(policy, (at) => gatewaysOf(at).length > 0),
-          ],
+    conditions: [
+      summaryOf(acceptedCondition(policy, errors), first),
+      unattached ?? attachedCondition(policy),
+      ...overlappedConditions(policy, (at) => gatewaysOf(at).length > 0),
+    ],
     ancestors: policyAncestors(object, { controller, entries: own, omitted: gateways.length - reached.length }),
   }
 }
