@@ -223,3 +223,15 @@ test('a large item goes alone, and a large plan in parts', async () => {
   const { target } = await deliver([...frame(...secrets.map(({ key }) => key)), ...secrets])
   expect(target.items.get('Secret/default/s7')).toEqual(secrets[7])
 })
+
+test('a proxy with too many resources for one request gets all of them on its next stream', async () => {
+  const [gateway, listener] = frame()
+  const many = Array.from({ length: 8000 }, (_, i) => ({ ...listener!, key: `Listener/${i}/${'x'.repeat(2030)}` }))
+  const { server, target } = await deliver([gateway!, ...many])
+  server.server.revoke(() => true, 'the token has ended')
+  await eventually('left', () => server.proxy() === undefined)
+  const [first, ...others] = many.map(({ key }) => key)
+  server.edit([], others)
+  await eventually('changed', () => target.items.size === 2)
+  expect(target.keys).toEqual(['Gateway/default/main', first])
+})

@@ -16,7 +16,6 @@ import {
   HeldVersions,
   ITEM_TYPE,
   type PlanType,
-  REPORT_TYPE,
   resourceOf,
   snapshotResource,
 } from './plan-resource.ts'
@@ -141,11 +140,10 @@ function wholeOf(type: PlanType, items: readonly PlanItem[], nonce: string, coun
 }
 
 test('our client gets a plan of their server, and goes on where it was on the next stream', async () => {
-  const { url, requests } = await startTheirs(({ typeUrl, responseNonce }, call) => {
-    const type = [ENDPOINTS_TYPE, ITEM_TYPE].find((known) => known === typeUrl) as PlanType | undefined
-    // As some servers do, also for types that they do not know.
-    if (type === undefined) call.write({ typeUrl, nonce: 'report' })
-    else if (responseNonce === '') call.write(wholeOf(type, PLAN, `n-${type}`))
+  const { url, requests } = await startTheirs(({ typeUrl, node, responseNonce }, call) => {
+    // Some servers answer every request.
+    if (node?.metadata) call.write({ typeUrl, nonce: 'report' })
+    else if (responseNonce === '') call.write(wholeOf(typeUrl as PlanType, PLAN, `n-${typeUrl}`))
     else if (responseNonce === `n-${ITEM_TYPE}`) call.end()
   })
   const { client, target } = startClient(url)
@@ -155,12 +153,12 @@ test('our client gets a plan of their server, and goes on where it was on the ne
     'again',
     () => requests.filter(({ responseNonce }) => responseNonce === `n-${ITEM_TYPE}`).length === 2,
   )
-  const first = requests.filter(({ typeUrl, responseNonce }) => typeUrl === ITEM_TYPE && responseNonce === '')
+  const first = requests.filter(({ typeUrl, node }) => typeUrl === ITEM_TYPE && node && !node.metadata)
   expect(Object.keys(first[0]!.initialResourceVersions)).toEqual([])
   expect(Object.keys(first[1]!.initialResourceVersions)).toHaveLength(4)
   expect(first[0]!.node!.id).toBe('pod-1')
   expect(requests.every(({ errorDetail }) => errorDetail === null)).toBe(true)
-  await eventually('reported', () => requests.some(({ typeUrl, node }) => typeUrl === REPORT_TYPE && node?.metadata))
+  await eventually('acknowledged', () => requests.some(({ responseNonce }) => responseNonce === 'report'))
 })
 
 test('a version with something that cannot be read is refused by name, without its text; the next one applies', async () => {
@@ -181,8 +179,8 @@ test('a version with something that cannot be read is refused by name, without i
   for (const { name, version } of [...good, ...broken]) held.set(name, version)
   const all = [...good, ...broken, snapshotResource(ITEM_TYPE, held.snapshot)]
   const streams: ServerDuplexStream<Request, object>[] = []
-  const { url, requests } = await startTheirs(({ typeUrl, responseNonce }, call) => {
-    if (responseNonce !== '' || typeUrl === REPORT_TYPE) return
+  const { url, requests } = await startTheirs(({ typeUrl, node, responseNonce }, call) => {
+    if (responseNonce !== '' || node?.metadata) return
     if (typeUrl === ENDPOINTS_TYPE) return void call.write(wholeOf(ENDPOINTS_TYPE, PLAN, '1'))
     const resources = all.map(({ name, version, value }) => ({
       name,
@@ -216,8 +214,8 @@ test('a version with something that cannot be read is refused by name, without i
 
 test('a snapshot that does not fit is refused, and everything is asked for anew', async () => {
   let streams = 0
-  const { url, requests } = await startTheirs(({ typeUrl, responseNonce }, call) => {
-    if (responseNonce !== '' || typeUrl === REPORT_TYPE) return
+  const { url, requests } = await startTheirs(({ typeUrl, node, responseNonce }, call) => {
+    if (responseNonce !== '' || node?.metadata) return
     if (typeUrl === ENDPOINTS_TYPE) return void call.write(wholeOf(ENDPOINTS_TYPE, PLAN, '1'))
     call.write(++streams === 1 ? wholeOf(ITEM_TYPE, PLAN, '2', 99) : wholeOf(ITEM_TYPE, PLAN, '3'))
   })
@@ -232,8 +230,8 @@ test('a snapshot that does not fit is refused, and everything is asked for anew'
 
 test('what is not there any more after everything was received anew is removed', async () => {
   let streams = 0
-  const { url } = await startTheirs(({ typeUrl, responseNonce }, call) => {
-    if (responseNonce !== '' || typeUrl === REPORT_TYPE) return
+  const { url } = await startTheirs(({ typeUrl, node, responseNonce }, call) => {
+    if (responseNonce !== '' || node?.metadata) return
     if (typeUrl === ENDPOINTS_TYPE) return void call.write(wholeOf(ENDPOINTS_TYPE, PLAN, '1'))
     call.write(wholeOf(ITEM_TYPE, ++streams === 1 ? PLAN : PLAN.slice(0, 2), `${streams + 1}`))
     if (streams === 1) setTimeout(() => call.write(wholeOf(ITEM_TYPE, [], 'broken', 7)), 20)

@@ -13,7 +13,7 @@ import {
   decodeResponse,
   encodeRequest,
 } from './discovery-messages.ts'
-import { ENDPOINTS_TYPE, ITEM_TYPE, REPORT_TYPE } from './plan-resource.ts'
+import { ENDPOINTS_TYPE, ITEM_TYPE } from './plan-resource.ts'
 import { frame, routeTo, secretItem, startClient, startServer } from './testing.ts'
 
 const PLAN = [...frame(), ...routeTo('a')]
@@ -84,6 +84,7 @@ test.each<[string, http2.OutgoingHttpHeaders, string]>([
     { ...HEAD, ':path': DELTA_PATH.replace('Delta', 'Stream') },
     `12 this server only has ${DELTA_PATH}`,
   ],
+  ['compression', { ...HEAD, 'grpc-encoding': 'gzip' }, '12 this server takes no compressed messages'],
 ])('%s is not implemented', async (_, head, end) => {
   const { port, refused } = await startServer(PLAN)
   expect(await new StrangeClient(port, head).ended()).toBe(end)
@@ -172,7 +173,7 @@ test('a report with nonsense is about its proxy only', async () => {
     problems: 'y',
     unreadable: [{}],
   }
-  client.ask({ typeUrl: REPORT_TYPE, node: { metadata } })
+  client.ask({ typeUrl: ITEM_TYPE, node: { metadata } })
   const report = await eventually('reported', () => server.proxy()?.report)
   expect(report).toEqual({
     inForce: undefined,

@@ -11,8 +11,14 @@ import type { PlanItem } from '#plan/item.ts'
 import type { PlanReports, PlanTarget, Refusal } from '#plan/plan-link.ts'
 import { type ControllerAddress, ControllerUnreachable, openController } from './controller-access.ts'
 import { ControllerStream } from './controller-stream.ts'
-import { type DiscoveryRequest, type DiscoveryResponse, decodeResponse, encodeRequest } from './discovery-messages.ts'
-import { ENDPOINTS_TYPE, ITEM_TYPE, PLAN_TYPES, type PlanType, REPORT_TYPE } from './plan-resource.ts'
+import {
+  type DiscoveryRequest,
+  type DiscoveryResponse,
+  decodeRequest,
+  decodeResponse,
+  encodeRequest,
+} from './discovery-messages.ts'
+import { ENDPOINTS_TYPE, ITEM_TYPE, PLAN_TYPES, type PlanType } from './plan-resource.ts'
 import { refusalsOf, writeRefusals, writeReport } from './proxy-report.ts'
 import { ProxyState } from './proxy-state.ts'
 import { BrokenSnapshot, ReceivedPlan } from './received-plan.ts'
@@ -150,7 +156,15 @@ export class PlanClient implements PlanReports {
 
   #subscribe(typeUrl: PlanType): void {
     const { identity } = this.#options
-    this.#send({ node: { id: identity }, typeUrl, initialVersions: this.#received[typeUrl].versions })
+    const received = this.#received[typeUrl]
+    const request = () => encodeRequest({ node: { id: identity }, typeUrl, initialVersions: received.versions })
+    let bytes = request()
+    // Versions of more resources than one request can have would be refused on every stream.
+    if ('fault' in decodeRequest(bytes)) {
+      received.startAnew()
+      bytes = request()
+    }
+    this.#stream?.send(bytes)
   }
 
   /** @param token a server might repeat it in an error */
@@ -173,8 +187,7 @@ export class PlanClient implements PlanReports {
     if ('fault' in decoded) return this.#stream?.cancel(decoded.fault)
     const { message: response } = decoded
     const type = PLAN_TYPES.find((known) => known === response.typeUrl)
-    // Another server may answer the type of reports; there is nothing in it.
-    if (type === undefined) return
+    if (type === undefined) return this.#stream?.cancel('it sent a type that was not asked for')
     this.#connected()
     this.#take(type, response)
   }
@@ -241,7 +254,7 @@ export class PlanClient implements PlanReports {
 
   #sendReport(): void {
     const metadata = writeReport(this.#state.report(this.#unreadable))
-    this.#send({ node: { id: this.#options.identity, metadata }, typeUrl: REPORT_TYPE })
+    this.#send({ node: { id: this.#options.identity, metadata }, typeUrl: ITEM_TYPE })
   }
 
   #send(request: DiscoveryRequest): void {

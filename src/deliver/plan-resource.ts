@@ -11,8 +11,6 @@ import type { DiscoveryResource } from './discovery-messages.ts'
 
 export const ITEM_TYPE = 'type.googleapis.com/gatewright.dev/plan.v1.Item'
 export const ENDPOINTS_TYPE = 'type.googleapis.com/gatewright.dev/plan.v1.Endpoints'
-/** What a proxy reports: in `node.metadata` of a request with this type, which has no resources. */
-export const REPORT_TYPE = 'type.googleapis.com/gatewright.dev/plan.v1.Report'
 
 export type PlanType = typeof ITEM_TYPE | typeof ENDPOINTS_TYPE
 

@@ -160,6 +160,8 @@ export class PlanServer implements PlanTarget {
     if (stream.version !== '2' || !isGrpcRequest(head) || head.method !== 'POST') return refuseForeign(stream)
     if (head.target !== DELTA_PATH)
       return this.#refuse(stream, { status: 'unimplemented', message: `this server only has ${DELTA_PATH}` })
+    if ((head.get('grpc-encoding') ?? 'identity') !== 'identity')
+      return this.#refuse(stream, { status: 'unimplemented', message: 'this server takes no compressed messages' })
     call.isCounted = this.#streams.add(peer.rawAddress)
     if (!call.isCounted)
       return this.#refuse(stream, { status: 'resourceExhausted', message: 'too many streams from this address' })

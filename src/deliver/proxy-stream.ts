@@ -5,7 +5,7 @@ import type { Refusal } from '#plan/plan-link.ts'
 import { type DiscoveryRequest, decodeRequest, encodeResponse } from './discovery-messages.ts'
 import type { ChangedNames, GatewayPlan, GatewayPlans } from './gateway-plans.ts'
 import type { MessageReceiver } from './message-bodies.ts'
-import { ENDPOINTS_TYPE, ITEM_TYPE, PLAN_TYPES, type PlanType, REPORT_TYPE } from './plan-resource.ts'
+import { ENDPOINTS_TYPE, ITEM_TYPE, PLAN_TYPES, type PlanType } from './plan-resource.ts'
 import { type ProxyReport, readRefusals, readReport } from './proxy-report.ts'
 import { ServedStream, type StreamEnd } from './served-stream.ts'
 import { Subscription } from './subscription.ts'
@@ -123,13 +123,12 @@ export class ProxyStream implements ServedProxy, MessageReceiver {
     const { message: request } = decoded
     const { typeUrl = '' } = request
     const type = PLAN_TYPES.find((known) => known === typeUrl)
-    if (type !== undefined) this.#asked(type, request)
-    else if (typeUrl === REPORT_TYPE) this.#reported(request)
-    else
-      this.end({
+    if (type === undefined)
+      return this.end({
         status: 'invalidArgument',
         message: `this server has no resources of that type; it has ${PLAN_TYPES.join(' and ')}`,
       })
+    this.#asked(type, request)
   }
 
   malformed(fault: string): void {
@@ -144,25 +143,27 @@ export class ProxyStream implements ServedProxy, MessageReceiver {
     this.closed(why)
   }
 
-  #asked(type: PlanType, { responseNonce = '', initialVersions, errorDetail }: DiscoveryRequest): void {
+  #asked(type: PlanType, { node, responseNonce = '', initialVersions, errorDetail }: DiscoveryRequest): void {
     const subscription = this.#subscriptions.get(type)
+    const metadata = node?.metadata
+    if (metadata !== undefined) this.#reported(readReport(metadata))
+    let isNews = metadata !== undefined
     if (subscription === undefined) {
       this.#subscriptions.set(type, new Subscription(type, this.#plan, initialVersions ?? new Map()))
     } else if (responseNonce !== '' && subscription.answered(responseNonce)) {
       this.#refused.set(type, errorDetail === undefined ? NONE : readRefusals(errorDetail.message ?? ''))
       this.refusals = [...this.#refused.values()].flat()
       this.#rearm()
-      this.#send()
-      return this.#owner.changed(this)
+      isNews = true
     }
     this.#send()
+    if (isNews) this.#owner.changed(this)
   }
 
-  #reported({ node }: DiscoveryRequest): void {
-    this.report = readReport(node?.metadata ?? {})
-    const inForce = this.#sent.get(this.report.inForce ?? '') ?? 0
+  #reported(report: ProxyReport): void {
+    this.report = report
+    const inForce = this.#sent.get(report.inForce ?? '') ?? 0
     for (const [hash, version] of this.#sent) if (version < inForce) this.#sent.delete(hash)
-    this.#owner.changed(this)
   }
 
   readonly #changed = (changed: ChangedNames): void => {
