@@ -7,6 +7,7 @@ import {
   type ServerDuplexStream,
 } from '@grpc/grpc-js'
 import { expect, onTestFinished, test } from 'vitest'
+import { clock } from '#base/clock.ts'
 import type { PlanItem } from '#plan/item.ts'
 import { envoyService } from '#test/support/envoy-definitions.ts'
 import { eventually } from '#test/support/eventually.ts'
@@ -226,6 +227,26 @@ test('a snapshot that does not fit is refused, and everything is asked for anew'
   expect(requests.find(({ responseNonce }) => responseNonce === '2')!.errorDetail!.message).toContain(
     'the snapshot has 99 resources, but 4 were received',
   )
+})
+
+test('a server whose plan is never whole is asked less and less often', async () => {
+  const waits: number[] = []
+  const after = clock.after
+  clock.after = (ms, run) => {
+    if (ms % 100 !== 0 || ms > 15_000) return after(ms, run)
+    waits.push(ms)
+    return after(0, run)
+  }
+  onTestFinished(() => {
+    clock.after = after
+  })
+  const { url } = await startTheirs(({ typeUrl, node, responseNonce }, call) => {
+    if (responseNonce !== '' || node?.metadata) return
+    call.write(wholeOf(typeUrl as PlanType, PLAN, '1', typeUrl === ITEM_TYPE ? 99 : undefined))
+  })
+  startClient(url, { random: () => 1 })
+  await eventually('tried', () => waits.length > 10)
+  expect(waits.slice(0, 10)).toEqual([100, 200, 400, 800, 1600, 3200, 6400, 12_800, 15_000, 15_000])
 })
 
 test('what is not there any more after everything was received anew is removed', async () => {

@@ -61,6 +61,8 @@ export class PlanClient implements PlanReports {
   /** Changes before the first version is whole. */
   readonly #early = new Map<string, PlanItem>()
   #stream: ControllerStream | undefined
+  /** Types of which no whole version has arrived on this stream. */
+  #lacking = new Set<PlanType>()
   #retry: { cancel(): void } | undefined
   #report: { cancel(): void } | undefined
   /** Why there is no connection. */
@@ -143,6 +145,7 @@ export class PlanClient implements PlanReports {
         over: (why) => this.#over(why, token),
       })
       this.#stream = stream
+      this.#lacking = new Set(PLAN_TYPES)
       for (const type of PLAN_TYPES) this.#subscribe(type)
       if (this.#state.hasVersion) this.#sendReport()
     } catch (error) {
@@ -196,13 +199,13 @@ export class PlanClient implements PlanReports {
     if (this.#cause !== undefined)
       this.#options.log('info', 'connected to the controller', { controller: this.#options.url })
     this.#cause = undefined
-    this.#backOff.reset()
   }
 
   #take(type: PlanType, response: DiscoveryResponse): void {
     const plan = this.#received[type]
     try {
       const { change, refusals } = plan.take(response)
+      if (change !== undefined) this.#applied(type)
       if (refusals.length > 0) this.#reportSoon()
       const applied = change === undefined ? [] : this.#apply(change)
       this.#answer(response, [...refusals, ...applied])
@@ -212,6 +215,12 @@ export class PlanClient implements PlanReports {
       this.#answer(response, [{ key: '', message: error.message }])
       this.#stream?.cancel(`what it sent is not whole: ${error.message}`)
     }
+  }
+
+  /** A server whose plan does not arrive completely is asked less and less often, because each attempt costs it a whole plan. */
+  #applied(type: PlanType): void {
+    this.#lacking.delete(type)
+    if (this.#lacking.size === 0) this.#backOff.reset()
   }
 
   /** Hands a change to the data plane, the first time when both types are whole. @returns what it refuses */

@@ -5,12 +5,12 @@ import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createCertificate } from '#apiserver/credentials/certificates.ts'
-import { ENDPOINTS_TYPE, ITEM_TYPE, PLAN_TYPES, resourceOf, SNAPSHOT } from '#deliver/plan-resource.ts'
+import { ITEM_TYPE, PLAN_TYPES, SNAPSHOT } from '#deliver/plan-resource.ts'
 import { eventually } from '../../support/eventually.ts'
 import { freePort } from '../../support/free-port.ts'
 import type { Part } from '../run-parts.ts'
 import { type ControlPlaneEvent, GoControlPlane } from './go-control-plane.ts'
-import { frameObjects, largeRoute, PROXY_BACKEND, route, service, serviceObjects } from './plan.ts'
+import { frameObjects, largeRoute, route, service, serviceObjects } from './plan.ts'
 import { RunningProxy } from './running-proxy.ts'
 
 /** A server behind the proxy, and what the proxy answers. */
@@ -182,7 +182,7 @@ export const checkCredentials: Part = async (transcript, stops) => {
   const words = ['--controller-ca', authority, '--controller-token', token]
   const proxy = stops.use(await RunningProxy.start(`https://127.0.0.1:${await control.port()}`, ...words))
   const says = (what: string) => eventually(what, async () => (await proxy.readiness()).includes(what))
-  await says('self-signed certificate')
+  await says('certificate-invalid')
   transcript.check('no token goes to a server of another authority', control.events.length, 1)
   writeFileSync(authority, ca)
   await says('UNAUTHENTICATED: the token is wrong')

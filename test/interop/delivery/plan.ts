@@ -31,7 +31,7 @@ export function serviceObjects(name: string, address: string): readonly ApiObjec
 }
 
 /** What routes lead to. */
-export const PROXY_BACKEND = { group: 'gatewright.dev', kind: 'ProxyBackend', name: 'b' }
+const PROXY_BACKEND = { group: 'gatewright.dev', kind: 'ProxyBackend', name: 'b' }
 export const service = (name: string) => ({ name, port: 80 })
 
 /** A route for a path. */

@@ -108,6 +108,8 @@ func main() {
 			} else if !command.Open.Unread {
 				go read(number, current)
 			}
+		case current == nil:
+			// It could not be opened.
 		case command.Ask != nil:
 			// The reader tells why a stream has ended.
 			_ = current.Send(message(*command.Ask))

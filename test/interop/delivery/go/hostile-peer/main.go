@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"flag"
 	"fmt"
 	"io"
 	"log"
@@ -19,6 +20,7 @@ import (
 	"golang.org/x/net/http2/hpack"
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/credentials/insecure"
+	"google.golang.org/grpc/metadata"
 	"google.golang.org/grpc/status"
 	"google.golang.org/protobuf/proto"
 )
@@ -36,19 +38,13 @@ const (
 
 // Report is what the server did.
 type Report struct {
-	// Frames that were sent.
-	Frames int `json:"frames"`
 	// The server closed the connection, or all connections.
 	Closed bool `json:"closed"`
-	// Error codes of its GOAWAY and RST_STREAM frames, with their number.
-	GoAway map[string]int `json:"goAway,omitempty"`
-	Resets map[string]int `json:"resets,omitempty"`
-	// Statuses of streams of grpc-go, or of HTTP, with their number.
+	// Statuses of streams of grpc-go, with their number.
 	Statuses map[string]int `json:"statuses,omitempty"`
-	Seconds  float64        `json:"seconds"`
 }
 
-var attacks = map[string]func(string) Report{
+var attacks = map[string]func() Report{
 	"rapid-reset":  raw(rapidReset),
 	"continuation": raw(continuation),
 	"huge-header":  raw(hugeHeader),
@@ -65,11 +61,17 @@ var attacks = map[string]func(string) Report{
 	"cancels":      cancels,
 }
 
+var (
+	attack  = flag.String("attack", "", "name of the attack")
+	address = flag.String("address", "", "host and port of the server")
+	local   = flag.String("local", "127.0.0.1", "address of the client; limits are per address")
+	token   = flag.String("token", "", "bearer token")
+	typeURL = flag.String("type", "", "type URL of the resources that are asked for")
+)
+
 func main() {
-	started := time.Now()
-	report := attacks[os.Args[1]](os.Args[2])
-	report.Seconds = time.Since(started).Seconds()
-	line, err := json.Marshal(report)
+	flag.Parse()
+	line, err := json.Marshal(attacks[*attack]())
 	check(err)
 	fmt.Println(string(line))
 }
@@ -84,14 +86,13 @@ type peer struct {
 	step       int
 }
 
-// The address is not that of the other clients: limits are per address.
-func dial(address string) (net.Conn, error) {
-	dialer := net.Dialer{LocalAddr: &net.TCPAddr{IP: net.IPv4(127, 0, 0, 2)}}
-	return dialer.Dial("tcp", address)
+func dial() (net.Conn, error) {
+	dialer := net.Dialer{LocalAddr: &net.TCPAddr{IP: net.ParseIP(*local)}}
+	return dialer.Dial("tcp", *address)
 }
 
-func newPeer(address string, settings ...http2.Setting) (*peer, error) {
-	connection, err := dial(address)
+func newPeer(settings ...http2.Setting) (*peer, error) {
+	connection, err := dial()
 	if err != nil {
 		return nil, err
 	}
@@ -108,6 +109,7 @@ func (p *peer) head(more ...hpack.HeaderField) []byte {
 	fields := append([]hpack.HeaderField{
 		{Name: ":method", Value: "POST"}, {Name: ":scheme", Value: "http"}, {Name: ":path", Value: path},
 		{Name: ":authority", Value: "controller"}, {Name: "content-type", Value: "application/grpc"}, {Name: "te", Value: "trailers"},
+		{Name: "authorization", Value: "Bearer " + *token},
 	}, more...)
 	for _, field := range fields {
 		check(p.encoder.WriteField(field))
@@ -120,44 +122,23 @@ func (p *peer) open(block []byte) error {
 }
 
 // Repeats one step on one connection, while another routine reads what the server sends.
-func raw(step func(*peer) error) func(string) Report {
-	return func(address string) Report {
-		report := Report{GoAway: map[string]int{}, Resets: map[string]int{}, Statuses: map[string]int{}}
-		p, err := newPeer(address, http2.Setting{ID: http2.SettingInitialWindowSize, Val: 0})
+func raw(step func(*peer) error) func() Report {
+	return func() Report {
+		p, err := newPeer(http2.Setting{ID: http2.SettingInitialWindowSize, Val: 0})
 		check(err)
 		check(p.connection.SetDeadline(time.Now().Add(limit)))
 		read := make(chan error)
-		go func() { read <- report.read(p.connection) }()
-		for err == nil && report.Frames < maxFrames {
-			if err = step(p); err == nil {
-				report.Frames++
-			}
+		go func() {
+			_, err := io.Copy(io.Discard, p.connection)
+			read <- err
+		}()
+		for frames := 0; err == nil && frames < maxFrames; frames++ {
+			err = step(p)
 		}
 		check(p.connection.SetReadDeadline(time.Now().Add(patience)))
 		end := <-read
-		report.Closed = !os.IsTimeout(end)
 		check(p.connection.Close())
-		return report
-	}
-}
-
-// Reads until the connection ends. It has a framer of its own, since headers are not decoded in order.
-func (r *Report) read(from io.Reader) error {
-	framer := http2.NewFramer(io.Discard, from)
-	framer.ReadMetaHeaders = hpack.NewDecoder(4096, nil)
-	for {
-		frame, err := framer.ReadFrame()
-		if err != nil {
-			return err
-		}
-		switch frame := frame.(type) {
-		case *http2.GoAwayFrame:
-			r.GoAway[frame.ErrCode.String()]++
-		case *http2.RSTStreamFrame:
-			r.Resets[frame.ErrCode.String()]++
-		case *http2.MetaHeadersFrame:
-			r.Statuses[frame.PseudoValue("status")]++
-		}
+		return Report{Closed: !os.IsTimeout(end)}
 	}
 }
 
@@ -212,21 +193,20 @@ func noWindow(p *peer) error {
 }
 
 func ask() []byte {
-	message, err := proto.Marshal(&discovery.DeltaDiscoveryRequest{TypeUrl: os.Args[3]})
+	message, err := proto.Marshal(&discovery.DeltaDiscoveryRequest{TypeUrl: *typeURL})
 	check(err)
 	return append([]byte{0, 0, 0, 0, byte(len(message))}, message...)
 }
 
 // Many connections that begin something and are silent from then on.
-func halfOpen(begin func(*peer) error) func(string) Report {
-	return func(address string) Report {
+func halfOpen(begin func(*peer) error) func() Report {
+	return func() Report {
 		report := Report{Closed: true}
 		var group sync.WaitGroup
 		var lock sync.Mutex
 		for range manyConnections {
-			connection, err := dial(address)
+			connection, err := dial()
 			check(err)
-			report.Frames++
 			group.Go(func() {
 				defer connection.Close()
 				check(connection.SetDeadline(time.Now().Add(limit)))
@@ -261,20 +241,19 @@ func halfMessage(p *peer) error {
 }
 
 // Opens many streams of grpc-go, on many connections, and keeps them.
-func manyStreams(address string) Report {
+func manyStreams() Report {
 	report := Report{Statuses: map[string]int{}}
 	var group sync.WaitGroup
 	var lock sync.Mutex
 	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
 	defer cancel()
 	for range 40 {
-		client := newClient(address)
+		client := newClient()
 		for range 16 {
 			group.Go(func() {
 				name := recv(ctx, client)
 				lock.Lock()
 				defer lock.Unlock()
-				report.Frames++
 				report.Statuses[name]++
 			})
 		}
@@ -284,11 +263,11 @@ func manyStreams(address string) Report {
 }
 
 // Opens streams of grpc-go and cancels them, as fast as it can.
-func cancels(address string) Report {
+func cancels() Report {
 	report := Report{Statuses: map[string]int{}}
 	var group sync.WaitGroup
 	var lock sync.Mutex
-	client := newClient(address)
+	client := newClient()
 	for range 16 {
 		group.Go(func() {
 			for range 500 {
@@ -297,7 +276,6 @@ func cancels(address string) Report {
 				name := recv(ctx, client)
 				cancel()
 				lock.Lock()
-				report.Frames++
 				report.Statuses[name]++
 				lock.Unlock()
 			}
@@ -307,17 +285,17 @@ func cancels(address string) Report {
 	return report
 }
 
-func newClient(address string) discovery.AggregatedDiscoveryServiceClient {
-	connection, err := grpc.NewClient("passthrough:///"+address,
+func newClient() discovery.AggregatedDiscoveryServiceClient {
+	connection, err := grpc.NewClient("passthrough:///"+*address,
 		grpc.WithTransportCredentials(insecure.NewCredentials()),
-		grpc.WithContextDialer(func(_ context.Context, address string) (net.Conn, error) { return dial(address) }))
+		grpc.WithContextDialer(func(context.Context, string) (net.Conn, error) { return dial() }))
 	check(err)
 	return discovery.NewAggregatedDiscoveryServiceClient(connection)
 }
 
 // Opens a stream and reads until it ends. Returns the name of its status.
 func recv(ctx context.Context, client discovery.AggregatedDiscoveryServiceClient) string {
-	stream, err := client.DeltaAggregatedResources(ctx)
+	stream, err := client.DeltaAggregatedResources(metadata.AppendToOutgoingContext(ctx, "authorization", "Bearer "+*token))
 	for err == nil {
 		_, err = stream.Recv()
 	}
