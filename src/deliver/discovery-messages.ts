@@ -50,8 +50,8 @@ export type DiscoveryResource = MessageValue<typeof RESOURCE>
 
 /** Of one message. A request may list all resources of a proxy with their versions; a response may have one large Secret. */
 export const MAX_MESSAGE_BYTES = 16 * 1024 * 1024
-/** Of one field; a resource has two: its name and its version. */
-const MAX_WORDS = 200_000
+/** Of one field. A resource has two, its name and its version, with 70 bytes at least: the limit of the message is reached before. */
+const MAX_WORDS = 500_000
 /** Names contain up to six names of objects. */
 const MAX_WORD = 2048
 

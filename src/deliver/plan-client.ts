@@ -14,9 +14,9 @@ import { ControllerStream } from './controller-stream.ts'
 import {
   type DiscoveryRequest,
   type DiscoveryResponse,
-  decodeRequest,
   decodeResponse,
   encodeRequest,
+  MAX_MESSAGE_BYTES,
 } from './discovery-messages.ts'
 import { ENDPOINTS_TYPE, ITEM_TYPE, PLAN_TYPES, type PlanType } from './plan-resource.ts'
 import { refusalsOf, writeRefusals, writeReport } from './proxy-report.ts'
@@ -162,8 +162,8 @@ export class PlanClient implements PlanReports {
     const received = this.#received[typeUrl]
     const request = () => encodeRequest({ node: { id: identity }, typeUrl, initialVersions: received.versions })
     let bytes = request()
-    // Versions of more resources than one request can have would be refused on every stream.
-    if ('fault' in decodeRequest(bytes)) {
+    // A server would refuse it on every stream.
+    if (bytes.length > MAX_MESSAGE_BYTES) {
       received.startAnew()
       bytes = request()
     }
