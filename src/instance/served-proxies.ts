@@ -34,9 +34,10 @@ export interface ProxyCounts {
 interface Known {
   /** Undefined: those that an earlier controller saw. */
   readonly proxy: ServedProxy | undefined
+  readonly isConnected: boolean
   readonly state: ReportedState
   readonly told: ReadonlySet<string>
-  /** Of the time after its connection. */
+  /** While it runs, what was bound before the connection was lost counts. */
   readonly grace?: { cancel(): void }
 }
 
@@ -64,16 +65,17 @@ export class ServedProxies {
   changed(proxy: ServedProxy): void {
     const { identity: name, gateway, inForce } = proxy
     const before = this.#known.get(name)
-    before?.grace?.cancel()
-    // It says anew what is in force after it has connected again.
-    const last = inForce === 0 ? before?.state : undefined
+    // A proxy that has connected again says anew what is in force there.
+    const kept = inForce === 0 && before?.grace !== undefined ? before : undefined
+    if (kept === undefined) before?.grace?.cancel()
     const state: ReportedState = {
-      version: last?.version ?? inForce,
-      bindings: last?.bindings ?? bindingsOf(proxy),
+      version: kept?.state.version ?? inForce,
+      bindings: kept?.state.bindings ?? bindingsOf(proxy),
       problems: proxy.report?.problems ?? [],
       refusals: unusable(proxy),
     }
-    this.#known.set(name, { proxy, state, told: this.#tell(proxy, before?.told) })
+    const told = this.#tell(proxy, before?.told)
+    this.#known.set(name, { proxy, isConnected: true, state, told, ...(kept?.grace && { grace: kept.grace }) })
     this.#options.reports.reported({ gateway, name }, state)
     for (const fact of inForce === 0 ? [] : proxy.report!.facts) this.#options.reports.observed(inForce, fact)
   }
@@ -105,7 +107,7 @@ export class ServedProxies {
   }
 
   #connected(): readonly ServedProxy[] {
-    return [...this.#known.values()].flatMap(({ proxy, grace }) => (grace === undefined ? (proxy ?? []) : []))
+    return [...this.#known.values()].flatMap(({ proxy, isConnected }) => (isConnected ? proxy! : []))
   }
 
   /** @returns for each Gateway with connected proxies */
@@ -119,13 +121,17 @@ export class ServedProxies {
     })
   }
 
-  /** Reports a state, and for a while lets it be. */
+  /** Reports a state, which counts for a while. */
   #keep(proxy: RemoteProxy, known: Pick<Known, 'proxy' | 'state'>, ms: number): void {
+    const { name } = proxy
+    this.#known.get(name)?.grace?.cancel()
     const grace = clock.after(ms, () => {
-      this.#known.delete(proxy.name)
-      this.#options.reports.reported(proxy, undefined)
+      const last = this.#known.get(name)
+      this.#known.delete(name)
+      if (last?.isConnected === true) this.changed(last.proxy!)
+      else this.#options.reports.reported(proxy, undefined)
     })
-    this.#known.set(proxy.name, { ...known, told: new Set(), grace })
+    this.#known.set(name, { ...known, isConnected: false, told: new Set(), grace })
     this.#options.reports.reported(proxy, known.state)
   }
 
