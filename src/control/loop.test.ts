@@ -87,6 +87,16 @@ test('a listener that changes at its port waits for a data plane that has the ch
   expect(programmed()).toBe('True')
 })
 
+test('what is reported together with a change is in the first statuses', () => {
+  const { loop, statuses } = startLoop()
+  loop.together(() => {
+    loop.apply({ set: [gatewayOn(8080)], removed: [] })
+    loop.bound(1, new Map([['127.0.0.1:8080', { state: 'bound' }]]))
+  })
+  expect(JSON.stringify(statuses.at(-1))).toContain('"Programmed","status":"True"')
+  expect(JSON.stringify(statuses)).not.toContain('"Programmed","status":"Unknown"')
+})
+
 test('problems found by compiling reach the statuses', () => {
   const policy = admitObject({
     kind: 'ProxyPolicy',

@@ -21,6 +21,8 @@ export interface ControlLoop extends ProxyReports {
   refused(reasons: ReadonlyMap<string, string>): void
   /** Reports all problems of the deployment of a Gateway, by its key. */
   deployed(gateway: string, findings: readonly Finding[]): void
+  /** Publishes what several calls change at once, after the last one. */
+  together(calls: () => void): void
   /** Stops publishing. */
   close(): void
 }
@@ -28,6 +30,7 @@ export interface ControlLoop extends ProxyReports {
 export function startControlLoop(options: ControlLoopOptions): ControlLoop {
   const { translator } = options
   let closed = false
+  let isTogether = false
   let alarm: { readonly at: number; cancel(): void } | undefined
 
   /** Statuses also change when a time passes, such as the end of the validity of a certificate. */
@@ -45,6 +48,7 @@ export function startControlLoop(options: ControlLoopOptions): ControlLoop {
   }
 
   const publishStatuses = () => {
+    if (isTogether) return
     const statuses = translator.takeStatuses()
     const findings = translator.takeFindings()
     const isChanged = statuses.written.length > 0 || statuses.withdrawn.length > 0
@@ -92,6 +96,15 @@ export function startControlLoop(options: ControlLoopOptions): ControlLoop {
       if (closed || problems.size === 0) return
       translator.noteProblems(problems)
       publishStatuses()
+    },
+    together(calls) {
+      isTogether = true
+      try {
+        calls()
+      } finally {
+        isTogether = false
+      }
+      if (!closed) publishStatuses()
     },
     close() {
       closed = true

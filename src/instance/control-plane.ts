@@ -56,10 +56,13 @@ export class ControlPlane {
     })
   }
 
-  /** Translates all objects, and from now on every change of them. */
-  start(): void {
+  /** Translates all objects, and from now on every change of them. @param began reports what the first statuses take into account */
+  start(began: () => void = () => {}): void {
     this.#options.store.subscribe(() => this.#takeObjects())
-    this.#takeObjects()
+    this.#loop.together(() => {
+      this.#takeObjects()
+      began()
+    })
   }
 
   /** The way up from the data plane. */

@@ -215,8 +215,9 @@ export class Controller {
   #begin(): void {
     if (this.#isClosed) return
     const programmed = this.#store.list().filter(isProgrammed).map(keyOf)
-    this.#control.start()
-    for (const gateway of programmed) this.#proxies.expect(gateway, this.#ports.of(gateway))
+    this.#control.start(() => {
+      for (const gateway of programmed) this.#proxies.expect(gateway, this.#ports.of(gateway))
+    })
     this.#isTranslated = true
     this.#delivery?.open()
     this.#deployer?.update()
