@@ -5,6 +5,7 @@ import { BEHIND_SERVICES } from '#cluster/statuses/behind-services.ts'
 import { ClassFinalizers } from '#cluster/statuses/class-finalizers.ts'
 import { ClusterStatuses } from '#cluster/statuses/cluster-statuses.ts'
 import { ControlPlane } from '#instance/control-plane.ts'
+import { WAIT_LIMIT_MS } from '../support/time-limits.ts'
 import { connectToTestServer } from './connect-to-test-server.ts'
 
 const API = 'gateway.networking.k8s.io/v1'
@@ -70,6 +71,8 @@ function named(name: string, spec: object) {
   return { metadata: { name }, spec }
 }
 
+const eventually = <T>(look: () => T) => expect.poll(look, { timeout: WAIT_LIMIT_MS })
+
 const targeting = (kind: string, ...names: readonly string[]) =>
   names.map((name) => ({ group: 'gateway.networking.k8s.io', kind, name }))
 
@@ -103,32 +106,31 @@ test('two controllers write their own Gateways, classes, parents and ancestors, 
   await create(POLICIES, policy('of-b', targeting('HTTPRoute', 'of-b')))
   await create(POLICIES, policy('nowhere', targeting('HTTPRoute', 'gone')))
 
-  await expect.poll(async () => entries((await statusOf(`${routes}/shared`))?.parents)).toEqual(OF_BOTH)
-  await expect.poll(async () => entries((await statusOf(`${routes}/of-b`))?.parents)).toEqual(OF_BOTH.slice(1))
+  await eventually(async () => entries((await statusOf(`${routes}/shared`))?.parents)).toEqual(OF_BOTH)
+  await eventually(async () => entries((await statusOf(`${routes}/of-b`))?.parents)).toEqual(OF_BOTH.slice(1))
   const ancestorsOf = async (name: string) => entries((await statusOf(`${POLICIES}/${name}`))?.ancestors)
   const typesOf = async (name: string) =>
     ((await statusOf(`${POLICIES}/${name}`))?.conditions ?? []).map(({ type }: { type: string }) => type)
   for (const name of ['shared', 'of-both']) {
-    await expect.poll(() => ancestorsOf(name)).toEqual(OF_BOTH)
-    await expect.poll(() => typesOf(name)).toEqual([])
+    await eventually(() => ancestorsOf(name)).toEqual(OF_BOTH)
+    await eventually(() => typesOf(name)).toEqual([])
   }
-  await expect.poll(() => ancestorsOf('of-b')).toEqual(OF_BOTH.slice(1))
-  await expect.poll(() => typesOf('of-b')).toEqual(['Accepted', 'Attached'])
+  await eventually(() => ancestorsOf('of-b')).toEqual(OF_BOTH.slice(1))
+  await eventually(() => typesOf('of-b')).toEqual(['Accepted', 'Attached'])
   // One of the two says that there is no target, the other leaves it at that.
-  await expect.poll(() => ancestorsOf('nowhere')).toEqual([expect.stringMatching(/^[ab]\.example\/controller Status/)])
+  await eventually(() => ancestorsOf('nowhere')).toEqual([expect.stringMatching(/^[ab]\.example\/controller Status/)])
   for (const name of ['a', 'b']) {
-    const { finalizers } = (await server.call(`${GROUP}/gatewayclasses/${name}`)).body.metadata
-    expect(finalizers).toEqual(['gateway-exists-finalizer.gateway.networking.k8s.io'])
-    expect((await statusOf(`${GROUP}/gatewayclasses/${name}`)).conditions).toMatchObject([{ type: 'Accepted' }])
-    const { conditions, listeners } = await statusOf(`${GROUP}/${DEFAULT}/gateways/${name}`)
-    expect(conditions.map(({ type }: { type: string }) => type)).toEqual(['Accepted', 'Programmed'])
-    expect(listeners).toMatchObject([{ name: 'http', attachedRoutes: name === 'a' ? 1 : 2 }])
+    const object = async () => (await server.call(`${GROUP}/gatewayclasses/${name}`)).body
+    const finalizers = ['gateway-exists-finalizer.gateway.networking.k8s.io']
+    const conditions = [{ type: 'Accepted', status: 'True' }]
+    await eventually(object).toMatchObject({ metadata: { finalizers }, status: { conditions } })
+    const listeners = [{ name: 'http', attachedRoutes: name === 'a' ? 1 : 2 }]
+    await eventually(() => statusOf(`${GROUP}/${DEFAULT}/gateways/${name}`)).toMatchObject({ listeners })
   }
-
   expect((await server.call(`${GROUP}/${DEFAULT}/gateways/a`, { method: 'DELETE' })).status).toBe(200)
-  await expect.poll(async () => entries((await statusOf(`${routes}/shared`))?.parents)).toEqual(OF_BOTH.slice(1))
-  await expect.poll(() => ancestorsOf('shared')).toEqual(OF_BOTH.slice(1))
-  await expect.poll(() => typesOf('shared')).toEqual(['Accepted', 'Attached'])
+  await eventually(async () => entries((await statusOf(`${routes}/shared`))?.parents)).toEqual(OF_BOTH.slice(1))
+  await eventually(() => ancestorsOf('shared')).toEqual(OF_BOTH.slice(1))
+  await eventually(() => typesOf('shared')).toEqual(['Accepted', 'Attached'])
   // Each write of one wakes the other. If they disagreed, they would never end.
   expect(writes.length).toBeLessThan(60)
   expect(failures).toEqual([[], []])
