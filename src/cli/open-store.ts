@@ -1,4 +1,3 @@
-import { existsSync } from 'node:fs'
 import { StateFolder } from '#instance/state-folder.ts'
 import type { LogMessage } from '#observe/log/application-log.ts'
 import { DATABASE_FILE } from '#store/database/open-database.ts'
@@ -18,20 +17,16 @@ export interface OpenedStore {
 }
 
 /**
- * Opens the state folder. The objects of its database are in force besides those of files, whether the API is served or not.
- * @param hasApi the API is to be served, which needs a database
+ * Opens the state folder. The objects of its database are in force besides those of files, whether the API is served or not. An open database also keeps a
+ * second gateway out, which would overwrite the state of this one.
+ * @param folder that the user named
  * @throws StateFolderUnusable, DatabaseUnusable
  */
-export function openStore(
-  files: FileStore,
-  { folder, hasApi }: { readonly folder: string | undefined; readonly hasApi: boolean },
-  message: LogMessage,
-): OpenedStore {
+export function openStore(files: FileStore, folder: string | undefined, message: LogMessage): OpenedStore {
   const state = new StateFolder(folder ?? STATE_FOLDER, folder !== undefined, (...line) => message('store', ...line))
-  const database = state.pathOf(DATABASE_FILE)
-  if (!state.isUsable || !(hasApi || existsSync(database))) return { state, store: files }
+  if (!state.isUsable) return { state, store: files }
   const report = (problem: JournalFailure) =>
     message('store', 'error', 'a change could not be stored', { cause: problem.message })
-  const { journal, content } = SqliteJournal.open(database, report)
+  const { journal, content } = SqliteJournal.open(state.pathOf(DATABASE_FILE), report)
   return { state, store: new ServedStore(files, new ResourceTable(journal, content), report) }
 }

@@ -29,7 +29,7 @@ export function operatorSockets(environment: Environment, bind: string = LOOPBAC
 }
 
 /** Undefined: the API is switched off. */
-export function apiAddress(environment: Environment): HostPort | undefined {
+function apiAddress(environment: Environment): HostPort | undefined {
   if (readVariable(environment, 'GATEWRIGHT_API_ADDR') === 'off') return undefined
   return address(environment, 'GATEWRIGHT_API_ADDR', { host: LOOPBACK, port: OWN_PORTS.api })
 }

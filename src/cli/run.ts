@@ -27,7 +27,7 @@ import { type ListenFlags, listenAddresses } from './listen-addresses.ts'
 import { type LogFlags, logSettings } from './log-settings.ts'
 import { objectPaths, type PathFlags } from './object-paths.ts'
 import { type OpenedStore, openStore } from './open-store.ts'
-import { apiAddress, operatorAddresses } from './operator-addresses.ts'
+import { operatorAddresses } from './operator-addresses.ts'
 import { type RecordFlags, recordBodies, recordSettings } from './record-settings.ts'
 import { writeRunningNote } from './running-note.ts'
 import { checkStatePath } from './state-path.ts'
@@ -57,8 +57,7 @@ export async function run(
   const fromFiles = new FileStore(files, { watch: true, tlsMaterial: TLS_MATERIAL, environment })
   stops.defer(() => fromFiles.close())
   const logging = new EarlyLog()
-  const hasApi = apiAddress(environment) !== undefined
-  const opened = openOrFail(() => openStore(fromFiles, { folder: flags.state, hasApi }, logging.message))
+  const opened = openOrFail(() => openStore(fromFiles, flags.state, logging.message))
   const store = opened instanceof Error ? fromFiles : opened.store
   stops.defer(() => store.close())
   const shared = readProcessSettings(store.list())

@@ -82,3 +82,12 @@ test('a gateway does not start with a damaged database, nor with one that is in 
   await expect(second).rejects.toThrow(/the gateway cannot start .*another process uses/)
   table.close()
 })
+
+test('a second gateway in the same state folder does not start, also without an API', async () => {
+  const options = { files: [files], stateFolder: temporaryFolder(), workers: 1 }
+  await using first = await startGateway(options)
+  await expect(startGateway(options)).rejects.toThrow(/the gateway cannot start .*another process uses .*--state/)
+  await first.close()
+  await using third = await startGateway(options)
+  expect(third.output.stderr).not.toContain('cannot start')
+})
