@@ -34,11 +34,22 @@ export function debianProgram(debianPackage: string, path: string): string {
   return program
 }
 
-/** Builds a program of a Go module in a folder. @returns its path */
-export function builtGoProgram(module: string, name: string): string {
+/** Builds a program of a Go module in a folder. @returns its path @param source its package */
+export function builtGoProgram(module: string, name: string, source = `./${name}`): string {
+  return buildGo(module, name, ['build'], source)
+}
+
+/** Builds the tests of a Go module in a folder as a program. @returns its path */
+export function builtGoTests(module: string, name: string): string {
+  return buildGo(module, name, ['test', '-c'], '.')
+}
+
+function buildGo(module: string, name: string, words: readonly string[], source: string): string {
   const go = installedProgram('go', 'golang-go')
   const program = folderOf('bin', name)
-  run(name, go, ['build', '-o', program, `./${name}`], module)
+  // The module may need a newer Go. Without C, the program runs in an image that has nothing else.
+  const environment = { GOTOOLCHAIN: 'auto', CGO_ENABLED: '0' }
+  run(name, go, [...words, '-o', program, source], module, environment)
   return program
 }
 

@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { MissingCounterpart } from '../counterparts.ts'
 import { runClient } from '../kubernetes/clients/run-client.ts'
 
-const SCRIPT = join(import.meta.dirname, 'cluster.sh')
+export const CLUSTER_SCRIPT = join(import.meta.dirname, 'cluster.sh')
 const HOME = process.env.GW_K8S_HOME ?? join(tmpdir(), 'gatewright-interop', 'cluster')
 
 export interface Outcome {
@@ -38,18 +38,18 @@ export function builtProgram(name: string): string {
 export function runningCluster(stops: AsyncDisposableStack): RunningCluster {
   const programs = { kubectl: builtProgram('kubectl'), helm: builtProgram('helm'), kubelet: builtProgram('kubelet') }
   if (!existsSync(join(HOME, 'run', 'ns.pid'))) {
-    execFileSync(SCRIPT, ['up'], { stdio: 'inherit' })
-    stops.defer(() => void execFileSync(SCRIPT, ['down'], { stdio: 'inherit' }))
+    execFileSync(CLUSTER_SCRIPT, ['up'], { stdio: 'inherit' })
+    stops.defer(() => void execFileSync(CLUSTER_SCRIPT, ['down'], { stdio: 'inherit' }))
   }
   const environment = { KUBECONFIG: join(HOME, 'run', 'host.kubeconfig') }
   return {
     kubectl: (words, input = '') => runClient(programs.kubectl, words, { input, environment }),
     helm: (words) => runClient(programs.helm, words, { environment }),
-    inside: (words) => runClient(SCRIPT, ['in', ...words]),
+    inside: (words) => runClient(CLUSTER_SCRIPT, ['in', ...words]),
     startInside,
     kubeconfigInside: join(HOME, 'run', 'admin.kubeconfig'),
     async importImage(file) {
-      const { code, output } = await runClient(SCRIPT, ['import', file])
+      const { code, output } = await runClient(CLUSTER_SCRIPT, ['import', file])
       if (code !== 0) throw new Error(output)
     },
   }
@@ -57,7 +57,7 @@ export function runningCluster(stops: AsyncDisposableStack): RunningCluster {
 
 /** A signal to the script would not reach what it runs inside, so a shell there sends it when its input ends. */
 function startInside(words: readonly string[]): { end(): Promise<Outcome> } {
-  const child = spawn(SCRIPT, ['in', 'sh', '-c', '"$@" & read -r _; kill -INT $!; wait $!', 'sh', ...words])
+  const child = spawn(CLUSTER_SCRIPT, ['in', 'sh', '-c', '"$@" & read -r _; kill -INT $!; wait $!', 'sh', ...words])
   let output = ''
   for (const stream of [child.stdout, child.stderr]) stream.on('data', (piece: Buffer) => (output += piece))
   child.stdin.on('error', () => {})

@@ -45,6 +45,7 @@ verifies('traffic.cors/applies', 'a preflight of an allowed origin is answered',
       lines: [
         `access-control-allow-origin: ${A}`,
         'access-control-allow-credentials: true',
+        'access-control-expose-headers: X-Out',
         'access-control-allow-methods: GET, PUT',
         'access-control-allow-headers: X-One, X-Two',
         'access-control-max-age: 60',
@@ -55,6 +56,7 @@ verifies('traffic.cors/applies', 'a preflight of an allowed origin is answered',
     written: [
       `access-control-allow-origin: ${A}`,
       'access-control-allow-credentials: true',
+      'access-control-expose-headers: X-Out',
       'access-control-allow-methods: GET, PUT',
       'access-control-allow-headers: X-One, X-Two',
       'access-control-max-age: 60',
@@ -145,6 +147,8 @@ test('with credentials, the exposed headers are written out, because browsers ta
   expect(exposed(any, answer)).toEqual(['access-control-expose-headers: *'])
   expect(exposed({ ...any, allowCredentials: true }, answer)).toEqual(['access-control-expose-headers: x-one, etag'])
   expect(exposed({ ...any, allowCredentials: true }, {})).toEqual([])
+  const ahead = send({ ...any, allowCredentials: true }, 'OPTIONS', preflight()).answer?.lines
+  expect(ahead?.filter((line) => line.startsWith('access-control-expose-headers'))).toEqual([])
 })
 
 const ordinary: [what: string, method: string, headers: Fields, permissions: number][] = [
