@@ -20,7 +20,7 @@ const FOLDER = /^(?!docs\/|.*\.(?:ts|md)$)[\w<*][\w.<>*-]*\/(?:[\w.<>*-]+\/)*[\w
 const FENCE = /^ *```.*?^ *```/gms
 const CODE = /`([^`\n]+)`/g
 const LINK = /\[[^\]\n]*\]\(([^)\s]+)\)/g
-const SCRIPT = /\bnpm run ([\w:]+)/g
+const SCRIPT = /\bnpm run ([\w:-]*\w)/g
 /** Types, functions and constants: `LivePlan`, `prepareLlmRequest`, `RESPONSE_FIELDS`. Lower-case words are not checked. */
 const NAME = /^(?:[A-Z][a-z][A-Za-z\d]*|[a-z]+[A-Z][A-Za-z\d]*|[A-Z]+(?:_[A-Z]+)+)$/
 
