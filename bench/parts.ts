@@ -1,6 +1,7 @@
 /** What is measured besides the suites: the files of each folder, of which the first one runs unless the command line names another. */
 const PARTS: Readonly<Record<string, readonly [string, ...string[]]>> = {
   cel: ['run'],
+  cluster: ['run'],
   config: ['run'],
   guards: ['run', 'engines', 'stretches'],
   memory: ['run', 'mcp-streams', 'slow-readers'],

@@ -1,4 +1,4 @@
-import { expect, onTestFinished, test } from 'vitest'
+import { expect, onTestFinished, test, vi } from 'vitest'
 import { findKind } from '#api/kinds.ts'
 import type { StatusWrites } from '#store/store.ts'
 import { eventually } from '#test/support/eventually.ts'
@@ -52,6 +52,8 @@ async function open(
     await api[Symbol.asyncDispose]()
   })
   const turns: string[][] = []
+  const told = vi.fn()
+  store.subscribe(told)
   store.subscribe(() => {
     const { set, removed, statusWritten = [] } = store.takeChange()
     const turn = [
@@ -63,7 +65,7 @@ async function open(
   })
   const names = () => store.list().map(({ kind, metadata }) => `${kind} ${metadata.name}`)
   const codes = () => store.problems().map(({ code, message }) => `${code} ${message}`)
-  return { api, store, writes, turns, names, codes }
+  return { api, store, writes, turns, told, names, codes }
 }
 
 test('the first change has everything, and each later one what changed', async () => {
@@ -282,7 +284,7 @@ test('objects of some namespaces, for a controller that may read nothing else', 
 })
 
 test('a status that the gateway wrote is no change when it comes back, and one of another controller is', async () => {
-  const { api, store, turns, writes } = await open({ [ROUTES]: [route('a')] })
+  const { api, store, turns, told, writes } = await open({ [ROUTES]: [route('a')] })
   await store.synced
   await eventually('a watch', () => api.isWatched(ROUTES) && turns.length === 1)
   const ours = { parents: [{ controllerName: 'ours' }] }
@@ -298,12 +300,14 @@ test('a status that the gateway wrote is no change when it comes back, and one o
   const statuses = () => [store.statusOf('HTTPRoute/default/a'), store.seen('HTTPRoute/default/a')?.status]
   expect(statuses()).toEqual([ours, undefined])
   const version = store.resourceOf('HTTPRoute/default/a')?.metadata.resourceVersion
+  told.mockClear()
   api.put(ROUTES, route('a', { status: ours }))
   await eventually('a version', () => store.resourceOf('HTTPRoute/default/a')?.metadata.resourceVersion !== version)
   expect(statuses()).toEqual([ours, ours])
   api.put(ROUTES, route('a', { status: { parents: [{ controllerName: 'other' }] } }))
   await eventually('a change', () => turns.length === 2)
   expect(turns[1]).toEqual(['+HTTPRoute a', 'status HTTPRoute/default/a'])
+  expect(told).toHaveBeenCalledOnce()
 })
 
 test('what is no Kubernetes API is said', async () => {

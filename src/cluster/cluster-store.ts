@@ -51,7 +51,16 @@ export class ClusterStore implements ObjectSource, Statuses {
   /** Keys of the objects whose statuses others wrote since that was last taken. */
   readonly #statusWritten = new Set<string>()
   readonly #resolveSynced: () => void
+  readonly #turns: Pick<WatchSink, 'changed' | 'stateChanged'> = {
+    changed: () => this.#changed(),
+    stateChanged: () => {
+      this.#hasNews = true
+      this.#changed()
+    },
+  }
   #isSynced = false
+  /** Subscribers do not know yet of a change. What the API sends back of our own writes is none. */
+  #hasNews = false
   #isClosed = false
   #flush: NodeJS.Immediate | undefined
   /** Ends the wait for Secrets. */
@@ -70,7 +79,7 @@ export class ClusterStore implements ObjectSource, Statuses {
     const metadata: WatchSink = {
       set: (resource) => this.#secrets.noteMetadata(resource),
       removed: (namespace, name) => this.#secrets.forgetMetadata(namespace, name),
-      changed: () => this.#changed(),
+      ...this.#turns,
     }
     this.#watches = watchedKinds(namespaces).map(
       (watched) =>
@@ -178,7 +187,7 @@ export class ClusterStore implements ObjectSource, Statuses {
     return {
       set: (resource) => this.#set(info, resource),
       removed: (namespace, name) => this.#remove(info, namespace, name),
-      changed: () => this.#changed(),
+      ...this.#turns,
     }
   }
 
@@ -206,6 +215,7 @@ export class ClusterStore implements ObjectSource, Statuses {
   }
 
   #noteChange(key: string, before: ApiObject | undefined): void {
+    this.#hasNews = true
     this.#list = undefined
     this.#changes.note(key, before)
     this.#secrets.refer(key, this.#find(key))
@@ -219,6 +229,7 @@ export class ClusterStore implements ObjectSource, Statuses {
   #deliver(): void {
     this.#flush = undefined
     if (this.#isSynced) {
+      if (!this.#hasNews) return
       if (this.#secrets.isPending) this.#hold ??= clock.after(HOLD_MS, () => this.#notify())
       else this.#notify()
       return
@@ -233,6 +244,7 @@ export class ClusterStore implements ObjectSource, Statuses {
   #notify(): void {
     this.#hold?.cancel()
     this.#hold = undefined
+    this.#hasNews = false
     this.#subscribers.notify()
   }
 }

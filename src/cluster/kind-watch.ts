@@ -35,8 +35,10 @@ export interface WatchSink {
   /** An object was added or changed. */
   set(resource: WatchedResource): void
   removed(namespace: string, name: string): void
-  /** The changes that arrived together are complete, or the state of the watch has changed. */
+  /** The objects that arrived together are complete. */
   changed(): void
+  /** The state of the watch has changed. */
+  stateChanged(): void
 }
 
 /** An object with what names it. */
@@ -245,7 +247,8 @@ export class KindWatch {
     this.#state = state
     const isOff = state.kind === 'failing' && state.error.status === 403 && this.watched.isOptional
     this.#isSynced ||= state.kind === 'following' || state.kind === 'absent' || isOff
-    if (hasChanged || before.kind !== state.kind || messageOf(before) !== messageOf(state)) this.#sink.changed()
+    if (before.kind !== state.kind || messageOf(before) !== messageOf(state)) this.#sink.stateChanged()
+    else if (hasChanged) this.#sink.changed()
   }
 }
 

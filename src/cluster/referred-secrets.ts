@@ -150,7 +150,7 @@ export class ReferredSecrets {
     this.#pending.delete(key)
     const [, namespace = '', name = ''] = key.split('/')
     this.#sink.removed(namespace, name)
-    this.#sink.changed()
+    this.#sink.stateChanged()
   }
 
   async #read(key: string, reads: SecretReads, version: string): Promise<void> {
@@ -177,7 +177,7 @@ export class ReferredSecrets {
       reads.isReading = false
     }
     this.#pending.delete(key)
-    this.#sink.changed()
+    this.#sink.stateChanged()
     // It may have changed meanwhile.
     this.#update(key)
   }

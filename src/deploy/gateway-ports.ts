@@ -8,9 +8,14 @@ export class GatewayPorts {
   readonly #gatewayOf = new Map<string, string>()
   readonly #ports = new Map<string, Map<string, number>>()
 
-  take({ set, removed }: PlanChange): void {
+  /** @returns whether listeners have changed */
+  take({ set, removed }: PlanChange): boolean {
+    const listeners = set.filter((item) => item.kind === 'listener')
+    const before = this.#gatewayOf.size
     for (const listener of removed) this.#remove(listener)
-    for (const item of set) if (item.kind === 'listener') this.#put(item)
+    const isAnyGone = this.#gatewayOf.size < before
+    for (const item of listeners) this.#put(item)
+    return isAnyGone || listeners.length > 0
   }
 
   /** @param gateway its key @returns with a port for each listener */

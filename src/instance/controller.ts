@@ -2,6 +2,7 @@ import { isIP } from 'node:net'
 import { createSecureContext, type SecureContext } from 'node:tls'
 import type { StatusReport } from '#admin/status-report.ts'
 import { type ApiObject, keyOf } from '#api/object.ts'
+import type { ObjectChange } from '#api/object-change.ts'
 import { createCertificate } from '#apiserver/credentials/certificates.ts'
 import { BackOff } from '#base/back-off.ts'
 import { clock } from '#base/clock.ts'
@@ -56,6 +57,9 @@ export interface ControllerOptions extends Pick<InstanceOptions, 'admin' | 'metr
   readonly settings: Omit<DeploySettings, 'authority'>
 }
 
+/** Kinds that decide which proxies run, and how. */
+const DEPLOYED_FROM: ReadonlySet<string> = new Set(['GatewayClass', 'Gateway', 'ProxyParameters'])
+
 /** Objects of a cluster have no place in a file. */
 const NO_FILES = { locate: () => undefined, stale: () => [] }
 
@@ -84,6 +88,8 @@ export class Controller {
   #noCertificate: string | undefined
   #endWait: () => void = () => {}
   #quit: () => void = () => {}
+  /** Ports of listeners have changed, which Services have to follow. */
+  #hasOtherPorts = false
   /** When the translation under way began. */
   #takenMs = 0
   #isTranslated = false
@@ -122,7 +128,7 @@ export class Controller {
         this.#takenMs = clock.monotonic()
         noteSecrets(this.#secrets, change)
       },
-      taken: () => this.#objectsTaken(),
+      taken: (change) => this.#objectsTaken(change),
       translated: (findings) => events.translated(findings, NO_FILES),
       onFault: this.#bugs.onFault,
     })
@@ -333,16 +339,22 @@ export class Controller {
 
   #take(delta: PlanDelta): ReadonlyMap<string, readonly Finding[]> {
     this.#version = delta.version
-    this.#ports.take(delta)
+    const hasOtherPorts = this.#ports.take(delta)
+    this.#hasOtherPorts ||= hasOtherPorts
     this.#delivery?.take(delta)
     return this.#checks.take(delta)
   }
 
-  #objectsTaken(): void {
+  /** Most changes, such as those of routes, concern no deployment. */
+  #objectsTaken({ set, removed }: ObjectChange): void {
     this.#metrics.reconciled('translation', 'success', clock.monotonic() - this.#takenMs)
-    this.#finalizers.update(this.#store.list())
-    this.#deployer?.update()
-    this.#delivery?.revoke(({ gateway }) => this.#uidOf(gateway) === undefined, 'the Gateway does not exist any more')
+    const isOfGateways = [...set, ...removed].some(({ kind }) => DEPLOYED_FROM.has(kind))
+    if (isOfGateways) {
+      this.#finalizers.update(this.#store.list())
+      this.#delivery?.revoke(({ gateway }) => this.#uidOf(gateway) === undefined, 'the Gateway does not exist any more')
+    }
+    if (isOfGateways || this.#hasOtherPorts) this.#deployer?.update()
+    this.#hasOtherPorts = false
   }
 
   #left(proxy: ServedProxy, why: string): void {

@@ -23,6 +23,8 @@ export interface RunningCluster {
   /** Starts a command there. `end` sends it SIGINT, as a terminal would. */
   startInside(words: readonly string[]): { end(): Promise<Outcome> }
   importImage(file: string): Promise<void>
+  /** For clients on this machine. */
+  readonly kubeconfig: string
   /** For clients inside. */
   readonly kubeconfigInside: string
 }
@@ -41,12 +43,14 @@ export function runningCluster(stops: AsyncDisposableStack): RunningCluster {
     execFileSync(CLUSTER_SCRIPT, ['up'], { stdio: 'inherit' })
     stops.defer(() => void execFileSync(CLUSTER_SCRIPT, ['down'], { stdio: 'inherit' }))
   }
-  const environment = { KUBECONFIG: join(HOME, 'run', 'host.kubeconfig') }
+  const kubeconfig = join(HOME, 'run', 'host.kubeconfig')
+  const environment = { KUBECONFIG: kubeconfig }
   return {
     kubectl: (words, input = '') => runClient(programs.kubectl, words, { input, environment }),
     helm: (words) => runClient(programs.helm, words, { environment }),
     inside: (words) => runClient(CLUSTER_SCRIPT, ['in', ...words]),
     startInside,
+    kubeconfig,
     kubeconfigInside: join(HOME, 'run', 'admin.kubeconfig'),
     async importImage(file) {
       const { code, output } = await runClient(CLUSTER_SCRIPT, ['import', file])
