@@ -237,6 +237,28 @@ function buildProgram(end: (code: ExitCode) => void, around: Surroundings | unde
       const { salvage } = await import('./salvage.ts')
       end(salvage(options))
     })
+  program
+    .command('backup')
+    .description(
+      'Copy the database of objects of the API to a file. The gateway may run: the copy has all changes that it has acknowledged.',
+    )
+    .argument('<file>', 'file to write; it contains Secrets')
+    .addOption(stateFolder())
+    .action(async (file, options) => {
+      const { backup } = await import('./backup.ts')
+      end(backup(file, options))
+    })
+  program
+    .command('restore')
+    .description(
+      'Replace the database of objects of a gateway that does not run by such a copy. What is there is kept.',
+    )
+    .argument('<file>', 'file that backup wrote')
+    .addOption(stateFolder())
+    .action(async (file, options) => {
+      const { restore } = await import('./backup.ts')
+      end(restore(file, options))
+    })
   const mcp = program.command('mcp').description('Tools for MCP servers.')
   mcp
     .command('doctor')
@@ -354,6 +376,8 @@ const namespace = () =>
     '--namespace <name>',
     'read only objects in this namespace, for a kubeconfig that may not read all; may be repeated',
   ).argParser(collect)
+const stateFolder = () => new Option('--state <dir>', 'the state folder (default: .gatewright)')
+
 const stateOfGateway = () =>
   new Option('--state <dir>', 'state folder of the gateway that runs here (default: .gatewright)')
 

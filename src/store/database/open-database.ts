@@ -107,7 +107,7 @@ export function createDatabase(file: string, fill: (database: DatabaseSync) => v
 }
 
 /** A name in a folder is durable when the folder is. */
-function syncFolder(folder: string): void {
+export function syncFolder(folder: string): void {
   const handle = openSync(folder, 'r')
   try {
     fsyncSync(handle)
