@@ -25,8 +25,9 @@ export class ControllerUnreachable extends Error {
 }
 
 const CONNECT_MS = 10_000
-/** A controller that does not answer for a minute is gone. */
+/** A controller that does not answer for a minute is gone. TCP does not notice that while it repeats what was not acknowledged. */
 const KEEPALIVE = { timeMs: 30_000, intervalMs: 10_000, retries: 3 }
+const PING_MS = 60_000
 
 const LOOPBACK = /^(?:localhost|127(?:\.[0-9]{1,3}){3}|\[::1\])$/
 
@@ -66,6 +67,7 @@ export async function openController(address: ControllerAddress): Promise<Contro
       http: 'http2',
       connectTimeoutMs: CONNECT_MS,
       keepalive: KEEPALIVE,
+      pingMs: PING_MS,
       ...(isSecure && { tls }),
     },
   }

@@ -20,6 +20,8 @@ export interface Destination {
   readonly bounds?: DestinationBounds
   /** TCP keepalive; default: that of specification 2, 2.1 (decision A-41). */
   readonly keepalive?: TcpKeepalive
+  /** Interval of PINGs on an HTTP/2 connection that has requests in flight; default: none. */
+  readonly pingMs?: number
 }
 
 /** Limits of one address per worker (docs/behaviour/wire.md, "Limits"). */

@@ -753,6 +753,25 @@ test('a server that has sent GOAWAY has no additional time limit', async () => {
   expect(await result).toMatchObject({ body: 'late' })
 })
 
+test('a request in flight is given up when one of the PINGs of its destination gets no reply', async () => {
+  const { pool, pass, server, ...plain } = await frames(
+    answeringFrames((peer, stream) => stream > 1 && peer.answer(stream, 'ok')),
+  )
+  const destination = { ...plain.destination, pingMs: 60_000 }
+  const waiting = ask(pool, destination, { method: 'POST', body: 'x' })
+  const pings = () => server.peers[0]?.frames.filter(({ type }) => type === PING).length
+  await vi.waitFor(() => expect(server.peers[0]?.frames.some(({ type }) => type === HEADERS)).toBe(true))
+  pass(61_000)
+  await vi.waitFor(() => expect(pings()).toBe(1))
+  // Its response arrives after the reply to the PING.
+  await ask(pool, destination)
+  server.peers[0]!.answersPings = false
+  pass(61_000)
+  await vi.waitFor(() => expect(pings()).toBe(2))
+  pass(11_000)
+  expect(await waiting).toMatchObject({ failure: 'reset' })
+})
+
 test('a busy connection gets no PING', async () => {
   const { pool, destination, server } = await frames(answeringFrames((peer, stream) => peer.answer(stream, 'ok')))
   for (let i = 0; i < 3; i++) {

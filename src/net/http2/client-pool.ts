@@ -76,6 +76,10 @@ class Group implements ConnectionGroup, ExchangeOwner, SessionOwner, RoomSeeker 
     return this.#pool.settings.idleTimeoutMs
   }
 
+  get pingMs(): number | undefined {
+    return this.#destination.pingMs
+  }
+
   get isOpen(): boolean {
     return this.#sessions.length > 0 || this.#dials > 0
   }

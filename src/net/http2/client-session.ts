@@ -41,6 +41,8 @@ const OPTIONS = {
 export interface SessionOwner {
   readonly wheel: TimerWheel
   readonly idleTimeoutMs: number
+  /** Interval of PINGs while requests are in flight; undefined: none. */
+  readonly pingMs: number | undefined
   /** Stream limit until the server announces one. */
   readonly assumedStreams: number
   /** The server has announced its stream limit. */
@@ -66,6 +68,7 @@ export class ClientSession implements Carrier {
   readonly #pong: WheelTimer = new WheelTimer(() => this.#giveUp())
   /** Checks a draining session regularly. */
   readonly #watch: WheelTimer = new WheelTimer(() => this.#lookAfter())
+  readonly #ping: WheelTimer = new WheelTimer(() => this.#pingInFlight())
   /** The requests in flight. */
   readonly #exchanges = new LinkedList<Carried>()
   #limit: number
@@ -132,6 +135,7 @@ export class ClientSession implements Carrier {
   carry(exchange: ClientExchange): void {
     this.#exchanges.add(exchange)
     this.#owner.wheel.disarm(this.#idle)
+    if (this.#exchanges.size === 1) this.#pingLater()
     if (clock.monotonic() - this.#heardMs > SILENCE_MS) this.suspect()
     exchange.start(this)
   }
@@ -159,6 +163,17 @@ export class ClientSession implements Carrier {
       this.#owner.wheel.disarm(this.#pong)
       this.#heardMs = clock.monotonic()
     })
+  }
+
+  #pingLater(): void {
+    const { pingMs, wheel } = this.#owner
+    if (pingMs !== undefined) wheel.arm(this.#ping, pingMs)
+  }
+
+  #pingInFlight(): void {
+    if (this.#exchanges.size === 0 || this.ended) return
+    this.suspect()
+    this.#pingLater()
   }
 
   /** Accepts no further requests and closes after those in flight. */
@@ -200,6 +215,7 @@ export class ClientSession implements Carrier {
     this.ended = true
     this.#retire()
     this.#settle(false)
+    this.#owner.wheel.remove(this.#ping)
     this.#owner.wheel.remove(this.#pong)
     this.#owner.wheel.remove(this.#watch)
   }

@@ -25,6 +25,11 @@ export class LineProgram<Command extends object, Event> implements AsyncDisposab
     return eventually(what, () => this.events.slice(from).find(isIt))
   }
 
+  /** Its connections stay open, and nothing is answered. */
+  pause(): void {
+    this.#child.kill('SIGSTOP')
+  }
+
   async [Symbol.asyncDispose](): Promise<void> {
     if (this.#child.exitCode !== null || this.#child.signalCode !== null) return
     const exit = once(this.#child, 'exit')

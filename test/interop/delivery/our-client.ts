@@ -142,6 +142,11 @@ export const checkReconnects: Part = async (transcript, stops) => {
   empty.put(...objects, route('t', '/b'))
   await traffic.becomes('/b', 200)
   transcript.check('the next whole version applies', await traffic.status('/a'), 200)
+
+  const before = proxy.log.length
+  empty.pause()
+  await eventually('the loss', () => proxy.log.slice(before).includes('no connection to the controller'), 90_000)
+  transcript.check('a server that hangs is given up after a PING', await traffic.status('/a'), 200)
 }
 
 /** go-control-plane sends all that has changed in one message. */
