@@ -227,6 +227,10 @@ export const VARIABLES = {
   POD_NAME: { meaning: 'value of env.podName in expressions', commands: ['run', 'proxy'] },
   NAMESPACE: { meaning: 'value of env.namespace in expressions', commands: ['run', 'proxy'] },
   GATEWAY: { meaning: 'value of env.gateway in expressions', commands: ['run', 'proxy'] },
+  NOTIFY_SOCKET: {
+    meaning: 'set by systemd, which gets a message when the gateway is ready, and when it stops',
+    commands: ['run'],
+  },
   SESSION_KEY: {
     meaning:
       '64 hexadecimal digits that encrypt MCP session ids and persistent sessions of routes, so that they survive a restart',

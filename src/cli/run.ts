@@ -25,6 +25,7 @@ import { type ForwardFlags, forwardNetworks } from './forward-networks.ts'
 import { InstanceLog } from './instance-log.ts'
 import { type ListenFlags, listenAddresses } from './listen-addresses.ts'
 import { type LogFlags, logSettings } from './log-settings.ts'
+import { notifyService } from './notify-service.ts'
 import { objectPaths, type PathFlags } from './object-paths.ts'
 import { type OpenedStore, openStore } from './open-store.ts'
 import { operatorAddresses } from './operator-addresses.ts'
@@ -110,7 +111,9 @@ export async function run(
   instance.onQuit(() => signals.stop())
   log.started(instance)
   const note = writeRunningNote(state, instance)
+  notifyService('READY=1', environment, logging.message)
   await signals.stopped
+  notifyService('STOPPING=1', environment, logging.message)
   memoryOfStart.cancel()
   const times = instance.shutdownTimes
   log.stopping(times)
