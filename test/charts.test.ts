@@ -71,6 +71,20 @@ test('the controller may read every kind and write every status, and nothing by 
   expect(all.filter((right) => right.includes('*'))).toEqual([])
 })
 
+test('the controller may read the definitions of its kinds of the Gateway API, and no others', () => {
+  const { cluster } = parse(read('gatewright', 'files', 'rights.yaml')) as { cluster: readonly Rule[] }
+  const rules = cluster.filter(({ resources }) => resources.includes('customresourcedefinitions'))
+  const names = KINDS.filter(({ own, statusIsOurs, kind }) => !own && (statusIsOurs || kind === 'ReferenceGrant'))
+  expect(rules).toEqual([
+    {
+      apiGroups: ['apiextensions.k8s.io'],
+      resources: ['customresourcedefinitions'],
+      resourceNames: names.map(({ plural, group }) => `${plural}.${group}`).toSorted(),
+      verbs: ['get'],
+    },
+  ])
+})
+
 test('the controller writes objects only where it runs proxies', () => {
   const writes = [...rightsOf('read')].filter((right) => /(?:create|delete|patch|update)$/.test(right))
   expect(writes.filter((right) => !right.includes('/status ') && !right.includes('/events '))).toEqual([])

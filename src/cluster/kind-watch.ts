@@ -62,7 +62,7 @@ interface Position {
 
 /** Kubernetes sends no events to a watch that asks for a list of metadata. */
 const METADATA_LIST = 'application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1'
-const METADATA_EVENTS = 'application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1'
+export const METADATA_OF_OBJECT = 'application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1'
 /** A watch ends after a time between this one and twice as much, so that watches do not end together. */
 const LIFETIME_SECONDS = 300
 /** After so many attempts in a row that fail, the list is read again. */
@@ -166,7 +166,7 @@ export class KindWatch {
   async #follow(position: Position): Promise<number> {
     const seconds = Math.round(LIFETIME_SECONDS * (1 + Math.random()))
     const path = `${position.path}&timeoutSeconds=${seconds}&resourceVersion=${encodeURIComponent(position.resourceVersion)}`
-    const accept = this.watched.metadataOnly ? { accept: METADATA_EVENTS } : {}
+    const accept = this.watched.metadataOnly ? { accept: METADATA_OF_OBJECT } : {}
     const watch = this.#client.watch(path, { signal: this.#closed.signal, idleMs: this.#times.idle, ...accept })
     let hasEvents = false
     for await (const events of watch) {

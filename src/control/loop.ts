@@ -2,6 +2,7 @@ import type { ObjectChange } from '#api/object-change.ts'
 import { clock } from '#base/clock.ts'
 import type { Finding } from '#base/finding.ts'
 import type { PlanTarget, ProxyReports } from '#plan/plan-link.ts'
+import type { DefinitionVersions } from './status/supported-version.ts'
 import type { StatusChange } from './translation.ts'
 import type { Translator } from './translator.ts'
 
@@ -19,6 +20,8 @@ export interface ControlLoop extends ProxyReports {
   apply(change: ObjectChange): void
   /** Reports which objects keep their last valid version and why, by key of the object. */
   refused(reasons: ReadonlyMap<string, string>): void
+  /** Reports the versions of the definitions of the cluster; undefined: they are not known. */
+  defined(versions: DefinitionVersions | undefined): void
   /** Reports all problems of the deployment of a Gateway, by its key. */
   deployed(gateway: string, findings: readonly Finding[]): void
   /** Publishes what several calls change at once, after the last one. */
@@ -80,6 +83,11 @@ export function startControlLoop(options: ControlLoopOptions): ControlLoop {
     refused(reasons) {
       if (closed) return
       translator.noteRefusedEdits(reasons)
+      publishStatuses()
+    },
+    defined(versions) {
+      if (closed) return
+      translator.noteDefinitions(versions)
       publishStatuses()
     },
     deployed(gateway, findings) {

@@ -48,6 +48,7 @@ import { TranslationFaults } from './stages/translation-faults.ts'
 import { noGatewayStage, parametersStage } from './stages/unused-stages.ts'
 import { podStage, workloadReaderStage, workloadStage } from './stages/workload-stages.ts'
 import { completeStatus } from './status/own-status.ts'
+import type { DefinitionVersions } from './status/supported-version.ts'
 import type { ObjectStatus, StatusChange, Translation } from './translation.ts'
 
 export interface TranslateOptions {
@@ -217,6 +218,12 @@ export class Translator {
   /** Replaces the problems of the deployment of a Gateway. @param gateway its key */
   noteDeployment(gateway: string, findings: readonly Finding[]): void {
     this.#tables.problems.put(gateway, 'deployment', findings)
+    this.#faults.update()
+  }
+
+  /** Replaces the versions of the definitions of the cluster; undefined: they are not known. */
+  noteDefinitions(versions: DefinitionVersions | undefined): void {
+    this.#tables.definitions.put('all', '', versions === undefined ? [] : [versions])
     this.#faults.update()
   }
 

@@ -7,6 +7,7 @@ import { type ControllerNames, DEFAULT_NAMES } from '#control/context/controller
 import type { GatewayAddresses } from '#control/gateways/check-addresses.ts'
 import { type ControlLoop, startControlLoop } from '#control/loop.ts'
 import { stampTogether } from '#control/status/stamp-status.ts'
+import type { DefinitionVersions } from '#control/status/supported-version.ts'
 import type { StatusChange } from '#control/translation.ts'
 import { Translator } from '#control/translator.ts'
 import { TLS_MATERIAL } from '#net/tls-material.ts'
@@ -68,6 +69,11 @@ export class ControlPlane {
   /** The way up from the data plane. */
   get reports(): ProxyReports {
     return this.#loop
+  }
+
+  /** Replaces the versions of the definitions of the cluster; undefined: they are not known. */
+  defined(versions: DefinitionVersions | undefined): void {
+    this.#loop.defined(versions)
   }
 
   /** Replaces the problems of the deployment of a Gateway, by its key. */

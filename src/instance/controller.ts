@@ -14,6 +14,7 @@ import { ApiUnreadable } from '#cluster/api-unreadable.ts'
 import { ClusterStore } from '#cluster/cluster-store.ts'
 import { ProxyAccounts } from '#cluster/deploy/proxy-accounts.ts'
 import { ensureSecret } from '#cluster/deploy/stored-secrets.ts'
+import { GatewayDefinitions } from '#cluster/gateway-definitions.ts'
 import { itemsOf, membersOf } from '#cluster/kubeconfig.ts'
 import { BEHIND_SERVICES } from '#cluster/statuses/behind-services.ts'
 import { ClassFinalizers } from '#cluster/statuses/class-finalizers.ts'
@@ -22,6 +23,7 @@ import { EventWriter } from '#cluster/statuses/event-writer.ts'
 import { TokenReviews } from '#cluster/token-reviews.ts'
 import type { ControllerNames } from '#control/context/controller.ts'
 import { noteSecrets } from '#control/secret-values.ts'
+import type { DefinitionVersions } from '#control/status/supported-version.ts'
 import type { CallMetadata } from '#deliver/plan-server.ts'
 import { PlanServer } from '#deliver/plan-server.ts'
 import type { ServedProxy } from '#deliver/proxy-stream.ts'
@@ -75,6 +77,7 @@ export class Controller {
   readonly #statuses: ClusterStatuses
   readonly #eventWriter: EventWriter
   readonly #finalizers: ClassFinalizers
+  readonly #definitions: GatewayDefinitions
   readonly #accounts: ProxyAccounts
   readonly #checks: PlanChecks
   readonly #control: ControlPlane
@@ -84,6 +87,7 @@ export class Controller {
   #delivery: PlanServer | undefined
   #deployer: Deployer | undefined
   #version = 0
+  #definitionVersions: DefinitionVersions | undefined
   /** Why there is no certificate for the delivery of plans yet. */
   #noCertificate: string | undefined
   #endWait: () => void = () => {}
@@ -117,6 +121,12 @@ export class Controller {
     })
     this.#store = new ClusterStore({ client, namespaces, statuses: this.#statuses })
     this.#finalizers = new ClassFinalizers({ client, controller: names.controller, failed })
+    this.#definitions = new GatewayDefinitions({
+      client,
+      changed: (versions) => this.#defined(versions),
+      failed,
+      reportBug: this.#bugs.reportBug,
+    })
     this.#accounts = new ProxyAccounts(client, new TokenReviews(client, settings.audience), (key) => this.#uidOf(key))
     this.#checks = new PlanChecks(this.#bugs.onFault)
     this.#control = new ControlPlane({
@@ -178,7 +188,9 @@ export class Controller {
       failed: (message) => this.#warn(message),
       reportBug,
     })
-    void this.#store.synced.then(() => this.#begin()).catch(reportBug)
+    void Promise.all([this.#store.synced, this.#definitions.looked])
+      .then(() => this.#begin())
+      .catch(reportBug)
   }
 
   get whyNotReady(): readonly string[] {
@@ -211,7 +223,7 @@ export class Controller {
     this.#control.close()
     await this.#delivery?.close()
     this.#proxies.close()
-    for (const writer of [this.#statuses, this.#eventWriter, this.#finalizers]) writer[Symbol.dispose]()
+    for (const each of [this.#definitions, this.#statuses, this.#eventWriter, this.#finalizers]) each[Symbol.dispose]()
     await this.#servers.close()
     this.#metrics.close()
     this.#client[Symbol.dispose]()
@@ -222,12 +234,18 @@ export class Controller {
     if (this.#isClosed) return
     const programmed = this.#store.list().filter(isProgrammed).map(keyOf)
     this.#control.start(() => {
+      this.#control.defined(this.#definitionVersions)
       for (const gateway of programmed) this.#proxies.expect(gateway, this.#ports.of(gateway))
     })
     this.#isTranslated = true
     this.#delivery?.open()
     this.#deployer?.update()
     this.#events.readiness([])
+  }
+
+  #defined(versions: DefinitionVersions | undefined): void {
+    this.#definitionVersions = versions
+    if (this.#isTranslated) this.#control.defined(versions)
   }
 
   /** Tries until the API answers. @returns undefined if the controller was closed before */

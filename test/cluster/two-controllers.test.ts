@@ -131,7 +131,7 @@ test('two controllers write their own Gateways, classes, parents and ancestors, 
   await eventually(async () => entries((await statusOf(`${routes}/shared`))?.parents)).toEqual(OF_BOTH.slice(1))
   await eventually(() => ancestorsOf('shared')).toEqual(OF_BOTH.slice(1))
   await eventually(() => typesOf('shared')).toEqual(['Accepted', 'Attached'])
-  // Each write of one wakes the other. If they disagreed, they would never end.
-  expect(writes.length).toBeLessThan(60)
+  // Each write of one wakes the other: if they disagreed, they would never end. Writes that lose and are repeated count, too.
+  expect(writes.length).toBeLessThan(300)
   expect(failures).toEqual([[], []])
 })

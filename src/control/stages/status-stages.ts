@@ -14,6 +14,7 @@ import { policyStatus } from '../status/policy-status.ts'
 import { routeStatus } from '../status/route-status.ts'
 import { socketState } from '../status/socket-state.ts'
 import { supportedFeatures } from '../status/supported-features.ts'
+import { supportedVersion } from '../status/supported-version.ts'
 import { tlsPolicyStatus } from '../status/tls-policy-status.ts'
 import type { Tables } from './tables.ts'
 
@@ -52,7 +53,8 @@ export function addStatusStages(stages: Stages, tables: Tables, { controller, is
         fault === undefined
           ? condition('Accepted', 'True', 'Accepted', 'Class accepted')
           : condition('Accepted', 'False', fault.reason, fault.message)
-      return { object, status: { conditions: [accepted], supportedFeatures: features } }
+      const versions = work.read(tables.definitions, 'all').map((found) => supportedVersion(object, found))
+      return { object, status: { conditions: [accepted, ...versions], supportedFeatures: features } }
     }),
   )
   stages.add(

@@ -27,6 +27,7 @@ import type { TranslatedRoute } from '../routes/translate-route.ts'
 import type { ProxyProblem } from '../status/join-problems.ts'
 import type { OwnStatus } from '../status/own-status.ts'
 import type { SocketReport } from '../status/socket-state.ts'
+import type { DefinitionVersions } from '../status/supported-version.ts'
 
 type ObjectTables = { readonly [K in KindName]: Table<ObjectsByKind[K]> }
 
@@ -53,6 +54,8 @@ export function createTables() {
     /** By time (ms since the epoch): one row for each node whose result changes when it passes. Written from outside: the times that pass. */
     deadlines: new Table<true>('deadlines'),
     passed: new Table<true>('passed'),
+    /** Written from outside: one row at `all` if the versions are known. */
+    definitions: new Table<DefinitionVersions>('definitions'),
     /** One row at `all`, for stages that have one node. */
     always: new Table<true>('always'),
 

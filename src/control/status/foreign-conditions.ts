@@ -14,6 +14,7 @@ const OWN_TYPES: ReadonlySet<unknown> = new Set([
   'Programmed',
   'Reachable',
   'ResolvedRefs',
+  'SupportedVersion',
 ])
 
 /** Whether this controller writes conditions of a type. */
