@@ -82,6 +82,24 @@ test('a Gateway has the Secrets and backends of its own routes only', () => {
   expect(scopes.itemsOf('Gateway/default/three')).toEqual([])
 })
 
+test('a Gateway has the backends of filters', () => {
+  const mirror = (name: string) => ({ type: 'RequestMirror', requestMirror: { backendRef: { name, port: 80 } } })
+  const externalAuth = { protocol: 'HTTP', http: {}, backendRef: { name: 'authorizer', port: 80 } }
+  const rule = {
+    filters: [mirror('first'), mirror('second'), { type: 'ExternalAuth', externalAuth }],
+    backendRefs: [{ name: 'a', port: 80, filters: [mirror('third')] }],
+  }
+  const services = ['a', 'first', 'second', 'third', 'authorizer']
+  const { scopes } = scopesOf([
+    gateway('one', 8080),
+    { ...route('one', 'a'), spec: { parentRefs: [{ name: 'one' }], rules: [rule] } },
+    ...services.map(service),
+  ])
+  const used = new Set(scopes.itemsOf('Gateway/default/one'))
+  const missing = services.flatMap((name) => [`Service/default/${name}/80`, `Endpoints/default/${name}/80`])
+  expect(missing.filter((key) => !used.has(key))).toEqual([])
+})
+
 test('what a Gateway uses changes with references and labels, not with values', () => {
   const { items, scopes } = scopesOf(OBJECTS)
   const find = (key: string) => items.find((item) => item.key === key)!

@@ -109,6 +109,7 @@ function policyPlace(item: PolicyItem): ItemPlace {
       else if (node.refersTo !== undefined) leadsTo.push(referredKey(node.refersTo.to, value, origin.namespace))
     }
   }
+  leadsTo.push(...filterBackends(item))
   // What the field must not use does not exist for it (decision A-35).
   const { notPermitted = [] } = item
   return place(
@@ -116,6 +117,16 @@ function policyPlace(item: PolicyItem): ItemPlace {
     leadsTo.filter((key) => !notPermitted.includes(key)),
     selects,
   )
+}
+
+/** Filters of routes, such as RequestMirror and ExternalAuth, have the keys of their backends instead of references. */
+function filterBackends({ level, spec }: PolicyItem): readonly string[] {
+  if (level !== 'RouteFilter') return []
+  return [spec as Filter | readonly Filter[]].flat().flatMap(({ backend }) => backend ?? [])
+}
+
+interface Filter {
+  readonly backend?: string
 }
 
 // The schema of the field guarantees the shape of a reference.
