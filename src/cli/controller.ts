@@ -17,6 +17,7 @@ import { EXIT, type ExitCode } from './exit-code.ts'
 import { InstanceLog } from './instance-log.ts'
 import { type LogFlags, logSettings } from './log-settings.ts'
 import { address, operatorAddresses } from './operator-addresses.ts'
+import { proxyImage } from './proxy-image.ts'
 import { STATE_FOLDER } from './state-path.ts'
 import { type Surroundings, WHOLE_PROCESS } from './surroundings.ts'
 
@@ -99,10 +100,6 @@ function deploySettings(environment: Environment, controllerUrl: string) {
     audience,
     version,
     controllerUrl,
-    image: {
-      registry: readVariable(environment, 'GATEWRIGHT_PROXY_IMAGE_REGISTRY') ?? image.registry,
-      repository: readVariable(environment, 'GATEWRIGHT_PROXY_IMAGE_REPOSITORY') ?? image.repository,
-      tag: readVariable(environment, 'GATEWRIGHT_PROXY_IMAGE_TAG') ?? image.tag,
-    },
+    image: proxyImage(environment, image),
   }
 }
