@@ -22,7 +22,8 @@ export function readDefinition(plural: string, versions?: readonly string[]): st
   return JSON.stringify(definition)
 }
 
-function definitionsFolder(): string {
+/** The folder with the definitions of the published module. */
+export function definitionsFolder(): string {
   const go = installedProgram('go', 'golang-go')
   const options = { cwd: SUITE, encoding: 'utf8', env: { ...process.env, GOTOOLCHAIN: 'auto' } } as const
   execFileSync(go, ['mod', 'download', MODULE], options)
