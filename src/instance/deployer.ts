@@ -43,9 +43,8 @@ export interface DeployerOptions {
 /** The cluster deletes what a Gateway owns, which it knows by its UID. */
 type OwnedGateway = GatewayObject & { readonly metadata: { readonly uid: string } }
 
-/** What is made for a Gateway that is being deleted would keep it from going. */
-function isOwned({ metadata }: GatewayObject): boolean {
-  return metadata.uid !== undefined && metadata.deletionTimestamp === undefined
+function isOwned(gateway: GatewayObject): gateway is OwnedGateway {
+  return gateway.metadata.uid !== undefined
 }
 
 /** Keeps the objects that run the proxies of all Gateways as they should be. Nothing that runs is touched while its parameters are not usable. */
@@ -97,7 +96,7 @@ export class Deployer {
       const own = inventory
         .all('Gateway')
         .filter(({ spec }) => isOwnClass(inventory, this.#options.names, spec.gatewayClassName))
-        .filter((gateway): gateway is OwnedGateway => isOwned(gateway))
+        .filter(isOwned)
       this.#forgetOthers(own)
       let isBlocked = false
       for (const gateway of own) {

@@ -106,6 +106,25 @@ test('objects are created once, and applied again only when they, or what the cl
   expect(takeCalls()).toEqual([`Apply ${CONFIG}`, `apply ${CONFIG}`])
 })
 
+test('an object whose status others write meanwhile is read again, some times', async () => {
+  const { api, takeCalls } = fakeApi()
+  const conflict = new ApiUnreadable('status 409', { status: 409 })
+  let conflicts = 0
+  const merge: FleetApi['merge'] = (path, patch) => {
+    if (conflicts-- > 0) throw conflict
+    return api.merge(path, patch)
+  }
+  const fleet = new Fleet({ ...api, merge })
+  await fleet.deploy(OWNER, [manifest('Deployment', { paused: false })])
+  takeCalls()
+  conflicts = 2
+  expect(await fleet.deploy(OWNER, [manifest('Deployment', { paused: true })])).toBeUndefined()
+  expect(takeCalls()).toEqual([`Apply ${DEPLOYMENT}`, `apply ${DEPLOYMENT}`])
+  await fleet.deploy(OWNER, [manifest('ConfigMap')])
+  conflicts = Number.POSITIVE_INFINITY
+  await expect(fleet.deploy(OWNER, [manifest('ConfigMap', { x: 1 })])).rejects.toBe(conflict)
+})
+
 test('an object of somebody else is not adopted, and nothing is changed', async () => {
   for (const [uid, owner] of [
     ['u2', 'Gateway main owns it'],

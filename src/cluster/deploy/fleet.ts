@@ -37,6 +37,9 @@ export interface DeployRefusal {
 /** A second owner of fields that the gateway gives up, so that they keep their values until their new owner sets them. */
 const INTERIM_MANAGER = 'gatewright-handover'
 
+const CONFLICT = 409
+const TAKE_OVER_ATTEMPTS = 10
+
 interface Applied {
   readonly manifest: Manifest
   readonly version: string
@@ -103,11 +106,21 @@ export class Fleet {
    * as client libraries of Kubernetes do it ("Server-Side Apply", migration).
    */
   async #takeOver(manifest: Manifest, found: Members): Promise<void> {
-    const { managedFields, resourceVersion, uid } = membersOf(found.metadata)
-    const entries = itemsOf(managedFields).map(membersOf)
-    if (!entries.some(isOwnUpdate)) return
-    const taken = entries.map((entry) => (isOwnUpdate(entry) ? { ...entry, operation: 'Apply' } : entry))
-    await this.#api.merge(manifestPath(manifest).object, { metadata: { uid, resourceVersion, managedFields: taken } })
+    for (let at: Members | undefined = found, left = TAKE_OVER_ATTEMPTS; at !== undefined; left--) {
+      const { managedFields, resourceVersion, uid } = membersOf(at.metadata)
+      const entries = itemsOf(managedFields).map(membersOf)
+      if (!entries.some(isOwnUpdate)) return
+      const taken = entries.map((entry) => (isOwnUpdate(entry) ? { ...entry, operation: 'Apply' } : entry))
+      const patch = { metadata: { uid, resourceVersion, managedFields: taken } }
+      try {
+        await this.#api.merge(manifestPath(manifest).object, patch)
+        return
+      } catch (error) {
+        if (!(error instanceof ApiUnreadable) || error.status !== CONFLICT || left === 1) throw error
+      }
+      // Others write its status, above all while it is new.
+      at = await this.#find(manifest)
+    }
   }
 
   /** Asks the API whether it would accept the object. */

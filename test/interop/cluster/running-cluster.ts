@@ -14,21 +14,24 @@ export interface Outcome {
   readonly output: string
 }
 
+/** A command that runs inside. */
+export interface InsideCommand extends AsyncDisposable {
+  /** Sends it SIGINT, as a terminal would, and waits for its end. */
+  end(): Promise<Outcome>
+}
+
 /** A cluster for tests, and its programs. */
 export interface RunningCluster {
   kubectl(words: readonly string[], input?: string): Promise<Outcome>
   helm(words: readonly string[]): Promise<Outcome>
   /** Runs a command where addresses of Pods and Services work. */
   inside(words: readonly string[]): Promise<Outcome>
-  /** Starts a command there. `end` sends it SIGINT, as a terminal would. */
-  startInside(words: readonly string[]): { end(): Promise<Outcome> }
+  startInside(words: readonly string[]): InsideCommand
   importImage(file: string): Promise<void>
   /** For clients on this machine. */
   readonly kubeconfig: string
   /** For clients inside. */
   readonly kubeconfigInside: string
-  /** With the logs, keys and certificates of its programs. */
-  readonly folder: string
 }
 
 /** The path of a program that `cluster.sh build` makes. @throws MissingCounterpart */
@@ -54,7 +57,6 @@ export function runningCluster(stops: AsyncDisposableStack): RunningCluster {
     startInside,
     kubeconfig,
     kubeconfigInside: join(HOME, 'run', 'admin.kubeconfig'),
-    folder: join(HOME, 'run'),
     async importImage(file) {
       const { code, output } = await runClient(CLUSTER_SCRIPT, ['import', file])
       if (code !== 0) throw new Error(output)
@@ -63,19 +65,18 @@ export function runningCluster(stops: AsyncDisposableStack): RunningCluster {
 }
 
 /** A signal to the script would not reach what it runs inside, so a shell there sends it when its input ends. */
-function startInside(words: readonly string[]): { end(): Promise<Outcome> } {
+function startInside(words: readonly string[]): InsideCommand {
   const child = spawn(CLUSTER_SCRIPT, ['in', 'sh', '-c', '"$@" & read -r _; kill -INT $!; wait $!', 'sh', ...words])
   let output = ''
   for (const stream of [child.stdout, child.stderr]) stream.on('data', (piece: Buffer) => (output += piece))
   child.stdin.on('error', () => {})
   const closed = once(child, 'close')
-  return {
-    async end() {
-      child.stdin.end()
-      const [code] = (await closed) as [number | null]
-      return { code, output }
-    },
+  const end = async () => {
+    child.stdin.end()
+    const [code] = (await closed) as [number | null]
+    return { code, output }
   }
+  return { end, [Symbol.asyncDispose]: async () => void (await end()) }
 }
 
 /** Runs kubectl in a namespace. The function returns what kubectl prints, and throws it when kubectl fails. */

@@ -1,0 +1,1 @@
+function delay() return 50 end
