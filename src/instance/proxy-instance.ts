@@ -106,10 +106,9 @@ export class ProxyInstance {
     return whyNotReady({
       draining: this.#draining,
       started: true,
-      // A controller delivers plans of Gateways only.
       hasGateways: () => true,
       unknownProtection: [],
-      listeners: this.#data.listeners,
+      listeners: undefined,
       fullWorkers: this.#data.workers.fullWorkers,
     })
   }

@@ -7,8 +7,11 @@ export interface ServingState {
   readonly hasGateways: () => boolean
   /** Problems of files that may contain policies whose targets are unknown; empty once the gateway has been ready. */
   readonly unknownProtection: readonly string[]
-  /** Listeners of the plan in force, and why some cannot accept connections. */
-  readonly listeners: readonly { readonly name: string; readonly problem: string | undefined }[]
+  /**
+   * Listeners of the plan in force, and why some cannot accept connections. Undefined: readiness does not depend on them, because this is a proxy
+   * in a pod. Its startup probe would restart it, and delay it when they are mended; the status of its Gateway says what is wrong.
+   */
+  readonly listeners: readonly { readonly name: string; readonly problem: string | undefined }[] | undefined
   /** Workers that refuse new requests, because their heaps are nearly full. */
   readonly fullWorkers: readonly string[]
 }
@@ -25,7 +28,7 @@ export function whyNotReady(state: ServingState): string[] {
   if (unknownProtection.length > 0) return [...unknownProtection]
   if (fullWorkers.length > 0)
     return fullWorkers.map((name) => `worker ${name} refuses requests: its heap is nearly full`)
-  if (listeners.some(({ problem }) => problem === undefined)) return []
+  if (listeners === undefined || listeners.some(({ problem }) => problem === undefined)) return []
   if (listeners.length > 0) return listeners.map(({ name, problem }) => `listener ${name}: ${problem}`)
   return [hasGateways() ? 'no Gateway has a valid listener' : 'no Gateway exists']
 }

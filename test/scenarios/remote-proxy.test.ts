@@ -142,6 +142,22 @@ test('a port that the proxy cannot bind is in the status of its Gateway until it
   await says('Gateway main', '"type":"Programmed","status":"True"')
 })
 
+test('a proxy stays ready while no listener of its Gateway can be used, so that nothing restarts it', async () => {
+  const { served } = ports
+  const udp = { name: 'udp', port: served, protocol: 'UDP' }
+  put(named('Gateway', 'main', { gatewayClassName: 'gatewright', listeners: [udp] }))
+  const refusesConnections = () =>
+    ask('/b').then(
+      () => undefined,
+      () => true,
+    )
+  await eventually('the listener is closed', refusesConnections)
+  expect((await fetch(readiness)).status).toBe(200)
+  put(gateway(served))
+  await says('Gateway main', '"type":"Programmed","status":"True"')
+  expect(await ask('/b')).toBe('200 upstream /b')
+})
+
 test('what only the proxy finds out about a policy is in the status of the policy until it is mended', async () => {
   const policy = (traffic: object) =>
     named('ProxyPolicy', 'p', {
