@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { setFlagsFromString } from 'node:v8'
 import { defineConfig, type TestProjectInlineConfiguration } from 'vitest/config'
 import { BaseSequencer, type TestSpecification } from 'vitest/node'
-import { TEST_LIMIT_MS } from './test/support/time-limits.ts'
+import { TEST_LIMIT_MS, WAIT_LIMIT_MS } from './test/support/time-limits.ts'
 
 // Threads and processes that tests start take compiled code from where `bin/gatewright` keeps it.
 process.env.NODE_COMPILE_CACHE ??= join(import.meta.dirname, 'node_modules', '.cache', 'gatewright')
@@ -23,6 +23,7 @@ export const TEST_SETTINGS = {
   fakeTimers: { toFake: ['setTimeout', 'clearTimeout', 'setInterval', 'clearInterval', 'Date', 'performance'] },
   testTimeout: TEST_LIMIT_MS,
   hookTimeout: TEST_LIMIT_MS,
+  expect: { poll: { timeout: WAIT_LIMIT_MS } },
 } satisfies TestProjectInlineConfiguration['test']
 
 /** Tests of the wire, which run with both kinds of transports (docs/decisions/0123-transport-probe.md). */

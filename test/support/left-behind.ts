@@ -1,6 +1,7 @@
 import { beforeAll, expect, vi } from 'vitest'
 import { clock } from '#base/clock.ts'
 import { workerWheel } from '#net/timer-wheel.ts'
+import './wait-limits.ts'
 
 // Test files share workers, so state that one file leaves affects others. A file that leaves any of the following fails.
 
