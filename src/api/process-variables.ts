@@ -209,7 +209,7 @@ export const VARIABLES = {
     commands: ['controller'],
   },
   GATEWRIGHT_PROXY_IMAGE_REGISTRY: {
-    meaning: 'registry of the image of proxies; the default is ghcr.io, and an empty value stands for none',
+    meaning: 'registry of the image of proxies; the default is ghcr.io, and empty is none',
     commands: ['controller'],
   },
   GATEWRIGHT_PROXY_IMAGE_REPOSITORY: {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { proxyImage, runController } from './controller.ts'
+import { runController } from './controller.ts'
 import { controllerNames } from './controller-names.ts'
 import { WHOLE_PROCESS } from './surroundings.ts'
 
@@ -29,10 +29,4 @@ test.each([
   [{ GATEWRIGHT_CLASS_NAME: 'other' }, 'gatewright.dev/controller', 'other'],
 ])('with %j it is %s, with the class %s', (environment, controller, gatewayClass) => {
   expect(controllerNames(environment)).toEqual({ controller, gatewayClass })
-})
-
-test('the image of proxies has the registry of the variable, and none if it is empty', () => {
-  const registry = (value?: string) =>
-    proxyImage(value === undefined ? {} : { GATEWRIGHT_PROXY_IMAGE_REGISTRY: value }).registry
-  expect([registry(), registry('example.com:5000'), registry('')]).toEqual(['ghcr.io', 'example.com:5000', ''])
 })

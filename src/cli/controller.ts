@@ -5,7 +5,7 @@ import { PortInUse } from '#base/listen.ts'
 import { openAccess } from '#cluster/api-access.ts'
 import { readInCluster } from '#cluster/in-cluster.ts'
 import { readKubeconfig } from '#cluster/kubeconfig.ts'
-import { type DeploySettings, defaultSettings } from '#deploy/settings.ts'
+import { defaultSettings } from '#deploy/settings.ts'
 import { Controller } from '#instance/controller.ts'
 import { StateFolder, StateFolderUnusable } from '#instance/state-folder.ts'
 import { VERSION } from '#instance/version.ts'
@@ -17,6 +17,7 @@ import { EXIT, type ExitCode } from './exit-code.ts'
 import { InstanceLog } from './instance-log.ts'
 import { type LogFlags, logSettings } from './log-settings.ts'
 import { address, operatorAddresses } from './operator-addresses.ts'
+import { proxyImage } from './proxy-image.ts'
 import { STATE_FOLDER } from './state-path.ts'
 import { type Surroundings, WHOLE_PROCESS } from './surroundings.ts'
 
@@ -94,17 +95,11 @@ function namesIn(environment: Environment, name: VariableName): readonly string[
 }
 
 function deploySettings(environment: Environment, controllerUrl: string) {
-  const { audience, version } = defaultSettings(VERSION)
-  return { audience, version, controllerUrl, image: proxyImage(environment) }
-}
-
-/** The image of proxies whose ProxyParameters name no other. */
-export function proxyImage(environment: Environment): DeploySettings['image'] {
-  const { image } = defaultSettings(VERSION)
+  const { image, audience, version } = defaultSettings(VERSION)
   return {
-    // An empty one stands for an image without a registry.
-    registry: environment.GATEWRIGHT_PROXY_IMAGE_REGISTRY ?? image.registry,
-    repository: readVariable(environment, 'GATEWRIGHT_PROXY_IMAGE_REPOSITORY') ?? image.repository,
-    tag: readVariable(environment, 'GATEWRIGHT_PROXY_IMAGE_TAG') ?? image.tag,
+    audience,
+    version,
+    controllerUrl,
+    image: proxyImage(environment, image),
   }
 }

@@ -20,7 +20,7 @@ const TIMES: WatchTimes = { firstBackOff: 500, maxBackOff: 30_000, absent: 15_00
 /** Objects wait so long for the Secrets that they refer to, so that no plan is published without these. */
 const HOLD_MS = 1000
 const SECRET = findKind('Secret')!
-/** Several controllers write one status, without entries of their own. If each answered the write of another with its own, they would never end. */
+/** Several controllers write one status, without entries of their own. If each answered the write of another with its own, they would never end (decision A-140). */
 const WITHOUT_ENTRIES: ReadonlySet<string> = new Set(['ProxyBackend'])
 
 export interface ClusterStoreOptions {

@@ -176,6 +176,18 @@ test('a Gateway whose objects the API refuses, or does not show, does not stop t
   expect(state.waits.at(-1)?.[0]).toBe(5000)
 })
 
+test('nothing is made for a Gateway that is being deleted', async () => {
+  const { metadata, ...others } = gateway('main')
+  const deletionTimestamp = '2026-01-01T00:00:00Z'
+  const { deployer, stored, state } = deploying({
+    ...others,
+    metadata: { ...metadata, deletionTimestamp },
+  } as ApiObject)
+  deployer.update()
+  await vi.waitFor(() => expect(state.waits).toHaveLength(1))
+  expect(stored.size).toBe(0)
+})
+
 test('problems of a Gateway that is gone are gone', async () => {
   const { deployer, stored, found, state, objects } = deploying(gateway('main'))
   stored.set('/apis/apps/v1/namespaces/default/deployments/main', { metadata: {} })

@@ -43,8 +43,9 @@ export interface DeployerOptions {
 /** The cluster deletes what a Gateway owns, which it knows by its UID. */
 type OwnedGateway = GatewayObject & { readonly metadata: { readonly uid: string } }
 
-function isOwned(gateway: GatewayObject): gateway is OwnedGateway {
-  return gateway.metadata.uid !== undefined
+/** What is made for a Gateway that is being deleted would keep it from going. */
+function isOwned({ metadata }: GatewayObject): boolean {
+  return metadata.uid !== undefined && metadata.deletionTimestamp === undefined
 }
 
 /** Keeps the objects that run the proxies of all Gateways as they should be. Nothing that runs is touched while its parameters are not usable. */
@@ -96,7 +97,7 @@ export class Deployer {
       const own = inventory
         .all('Gateway')
         .filter(({ spec }) => isOwnClass(inventory, this.#options.names, spec.gatewayClassName))
-        .filter(isOwned)
+        .filter((gateway): gateway is OwnedGateway => isOwned(gateway))
       this.#forgetOthers(own)
       let isBlocked = false
       for (const gateway of own) {

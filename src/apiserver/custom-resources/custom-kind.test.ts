@@ -303,6 +303,20 @@ test.each<[name: string, schema: object, value: unknown, before: unknown, expect
     [],
   ],
   [
+    'reserved words without escaping',
+    object({ namespace: string, as: string }, rule("has(self.namespace) && !has(self.as) && self.namespace == 'x'")),
+    { namespace: 'x' },
+    undefined,
+    [],
+  ],
+  [
+    'named formats',
+    { ...string, ...rule('!format.dns1123Subdomain().validate(self).hasValue()') },
+    'a.b_',
+    undefined,
+    ['spec: Invalid value: "a.b_": failed rule: !format.dns1123Subdomain().validate(self).hasValue()'],
+  ],
+  [
     'times',
     object(
       { a: { ...string, format: 'date-time' }, b: { ...string, format: 'duration' } },

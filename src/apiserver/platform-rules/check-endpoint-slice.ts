@@ -2,7 +2,7 @@ import { isLinkLocal, parseIpAddress } from '#base/ip-address.ts'
 import type { Resource } from '#store/resources/resource.ts'
 import { duplicateField, invalidField } from '../kinds/field-errors.ts'
 import type { Cause, WrittenObject } from '../kinds/served-kind.ts'
-import { formProblem, LABEL_NAME, QUALIFIED_NAME, SUBDOMAIN_NAME } from './name-forms.ts'
+import { formProblem, LABEL_NAME, QUALIFIED_NAME, SUBDOMAIN_NAME } from '../schemas/name-forms.ts'
 
 interface Endpoint {
   readonly addresses: readonly string[]

@@ -3,7 +3,7 @@ import { parseJson } from '#base/parse-json.ts'
 import type { Resource } from '#store/resources/resource.ts'
 import { forbiddenField, invalidField, requiredField, tooLongField } from '../kinds/field-errors.ts'
 import type { Cause, WrittenObject } from '../kinds/served-kind.ts'
-import { ENTRY_NAME, formProblem } from './name-forms.ts'
+import { ENTRY_NAME, formProblem } from '../schemas/name-forms.ts'
 
 type Entries = Readonly<Record<string, string>>
 

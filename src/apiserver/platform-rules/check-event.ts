@@ -1,6 +1,6 @@
 import { invalidField, requiredField } from '../kinds/field-errors.ts'
 import type { Cause, WrittenObject } from '../kinds/served-kind.ts'
-import { formProblem, QUALIFIED_NAME } from './name-forms.ts'
+import { formProblem, QUALIFIED_NAME } from '../schemas/name-forms.ts'
 
 const MAX_TEXT = 128
 const MAX_NOTE = 1024

@@ -1,6 +1,6 @@
 import { forbiddenField, invalidField, requiredField, tooLongField } from '../kinds/field-errors.ts'
 import type { Cause, WrittenObject } from '../kinds/served-kind.ts'
-import { formProblem, QUALIFIED_NAME } from './name-forms.ts'
+import { formProblem, QUALIFIED_NAME } from '../schemas/name-forms.ts'
 
 const MAX_ANNOTATIONS_BYTES = 256 * 1024
 const OWNER_MEMBERS = ['apiVersion', 'kind', 'name', 'uid'] as const

@@ -1,6 +1,6 @@
 import { invalidField } from '../kinds/field-errors.ts'
 import type { Cause, WrittenObject } from '../kinds/served-kind.ts'
-import { formProblem, LABEL_NAME } from './name-forms.ts'
+import { formProblem, LABEL_NAME } from '../schemas/name-forms.ts'
 
 /** By this label, selectors find a Namespace by its name (Kubernetes, "Automatic labelling"). */
 const NAME_LABEL = 'kubernetes.io/metadata.name'

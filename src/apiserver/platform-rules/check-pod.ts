@@ -3,7 +3,7 @@ import { parseIpAddress } from '#base/ip-address.ts'
 import type { Resource } from '#store/resources/resource.ts'
 import { duplicateField, forbiddenField, invalidField, requiredField, unsupportedField } from '../kinds/field-errors.ts'
 import type { Cause, WrittenObject } from '../kinds/served-kind.ts'
-import { formProblem, LABEL_NAME, type NameForm, PORT_NAME } from './name-forms.ts'
+import { formProblem, LABEL_NAME, type NameForm, PORT_NAME } from '../schemas/name-forms.ts'
 
 interface Port {
   readonly name?: string

@@ -1,7 +1,14 @@
 import { parseIpAddress } from '#base/ip-address.ts'
 import { duplicateField, invalidField, requiredField, unsupportedField } from '../kinds/field-errors.ts'
 import type { Cause, WrittenObject } from '../kinds/served-kind.ts'
-import { formProblem, LABEL_NAME, PORT_NAME, QUALIFIED_NAME, SERVICE_NAME, SUBDOMAIN_NAME } from './name-forms.ts'
+import {
+  formProblem,
+  LABEL_NAME,
+  PORT_NAME,
+  QUALIFIED_NAME,
+  SERVICE_NAME,
+  SUBDOMAIN_NAME,
+} from '../schemas/name-forms.ts'
 
 interface Port {
   readonly name?: string

@@ -7,6 +7,7 @@ import {
   type Result,
   type Type,
 } from '#cel/index.ts'
+import { FORMAT_FUNCTIONS } from './format-functions.ts'
 import type { JsonSchema, ValidationRule } from './json-schema.ts'
 import { KUBERNETES_FUNCTIONS } from './kubernetes-functions.ts'
 import { embedded, typeOfSchema, withIdentity } from './type-of-schema.ts'
@@ -138,7 +139,7 @@ function compileWith(
       { path: 'self', type: self, always: true, read: (context) => context.self },
       { path: 'oldSelf', type: oldSelf, read: (context) => context.oldSelf },
     ],
-    functions: KUBERNETES_FUNCTIONS,
+    functions: [...KUBERNETES_FUNCTIONS, ...FORMAT_FUNCTIONS],
     budgetOf: (context) => context.budget,
   })
   return compile(source, environment, { expect })

@@ -61,7 +61,7 @@ function typeOfObject(schema: JsonSchema, path: string): Type | undefined {
     const escaped = escapeName(name)
     if (type !== undefined && escaped !== undefined) members.set(escaped, type)
   }
-  const table = { path, names: () => members.keys(), typeOf: (name: string) => members.get(name) }
+  const table = { path, names: () => members.keys(), typeOf: (name: string) => members.get(writtenName(name)) }
   return { kind: 'map', key, value: DYN, members: table }
 }
 
@@ -78,9 +78,14 @@ const ESCAPES: Readonly<Record<string, string>> = {
   ' ': '__space__',
 }
 
+/** The escaped name of a member that an expression names. Reserved words may also be written without escaping, as in `self.namespace`. */
+export function writtenName(name: string): string {
+  return RESERVED.has(name) ? `__${name}__` : name
+}
+
 /** The name of a member in CEL (Kubernetes, "Escaping"); undefined: expressions cannot name it. */
 export function escapeName(name: string): string | undefined {
-  if (RESERVED.has(name)) return `__${name}__`
+  if (RESERVED.has(name)) return writtenName(name)
   if (!/^[A-Za-z_][A-Za-z0-9_.\-/ ]*$/.test(name)) return undefined
   return name.replace(/__|[.\-/ ]/g, (part) => ESCAPES[part]!)
 }

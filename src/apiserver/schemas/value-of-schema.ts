@@ -2,7 +2,7 @@ import { CelError, Double, fromJson, MapValue, type Result, type Value } from '#
 import { decodeBase64 } from '#cel/json.ts'
 import { parseCelDuration, parseTimestamp } from '#cel/time-format.ts'
 import { isJsonObject, type JsonObject, type JsonSchema, schemaOfMember } from './json-schema.ts'
-import { embedded, escapeName } from './type-of-schema.ts'
+import { embedded, escapeName, writtenName } from './type-of-schema.ts'
 
 const NOT_BASE64 = new CelError('invalid', 'not base64')
 
@@ -57,14 +57,19 @@ class SchemaMap extends MapValue {
   }
 
   get(key: Value): Result | undefined {
-    const name = typeof key === 'string' ? this.#names.get(key) : undefined
+    const name = this.#nameOf(key)
     if (name === undefined) return undefined
     const schema = schemaOfMember(this.#schema, name)
     return valueOfSchema(this.#object[name], schema && embedded(schema))
   }
 
   has(key: Value): boolean {
-    return typeof key === 'string' && this.#names.has(key)
+    return this.#nameOf(key) !== undefined
+  }
+
+  #nameOf(key: Value): string | undefined {
+    if (typeof key !== 'string') return undefined
+    return this.#names.get(typeof this.#schema.additionalProperties === 'object' ? key : writtenName(key))
   }
 
   keys(): Iterable<Value> {

@@ -4,7 +4,7 @@ interface DeployedKind {
   /** The path of the API up to the namespace. */
   readonly root: string
   readonly plural: string
-  /** Objects that are no longer wanted are deleted. A Service keeps its address, and a Secret its key (specification 1, 2.5). */
+  /** Parameters may no longer want such an object, which is deleted then. All others go with their Gateway. */
   readonly isPruned: boolean
 }
 
@@ -14,7 +14,7 @@ export const DEPLOYED_KINDS: Readonly<Record<string, DeployedKind>> = {
   ConfigMap: { root: '/api/v1', plural: 'configmaps', isPruned: false },
   Secret: { root: '/api/v1', plural: 'secrets', isPruned: false },
   Service: { root: '/api/v1', plural: 'services', isPruned: false },
-  Deployment: { root: '/apis/apps/v1', plural: 'deployments', isPruned: true },
+  Deployment: { root: '/apis/apps/v1', plural: 'deployments', isPruned: false },
   PodDisruptionBudget: { root: '/apis/policy/v1', plural: 'poddisruptionbudgets', isPruned: true },
   HorizontalPodAutoscaler: { root: '/apis/autoscaling/v2', plural: 'horizontalpodautoscalers', isPruned: true },
 }

@@ -41,7 +41,7 @@ export function mergeStatus(stored: unknown, own: Members, controller: string): 
 
 /**
  * Our part of the status of a policy that other controllers have entries in. Which targets are not attached, only one that attached none may
- * say, and if none did, the first. The conditions of the whole policy would be about the Gateways of one controller, so none writes them.
+ * say, and if none did, the first. The conditions of the whole policy would be about the Gateways of one controller, so none writes them (decision A-140).
  */
 function besideOthers(stored: Members, own: Members, controller: string): Members {
   const entries = itemsOf(own.ancestors).map(membersOf)

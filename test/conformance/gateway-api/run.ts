@@ -4,6 +4,7 @@ import { copyFileSync, mkdirSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { isUpdate } from '#test/cases/golden-case.ts'
+import { definitionsFolder } from '#test/interop/cluster/gateway-api.ts'
 import { builtGoProgram, builtGoTests, installedProgram, MissingCounterpart } from '#test/interop/counterparts.ts'
 import { runOnCluster } from './on-cluster.ts'
 import type { SuitePrograms } from './suite.ts'
@@ -24,7 +25,7 @@ function runStandalone({ suite, echo }: SuitePrograms, folder: string, flags: re
   installedProgram('ip', 'iproute2')
   const unshare = installedProgram('unshare', 'util-linux')
   const program = [process.execPath, join(HERE, 'standalone.ts')]
-  const words = [...NAMESPACES, ...program, suite, echo, folder, ...flags]
+  const words = [...NAMESPACES, ...program, suite, echo, definitionsFolder(), folder, ...flags]
   return spawnSync(unshare, words, { stdio: 'inherit' }).status ?? 1
 }
 

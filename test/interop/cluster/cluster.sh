@@ -194,6 +194,7 @@ certificates_up() {
 
 control_plane_up() {
   local pki=$run/pki
+  audit_policy >"$run/audit.yaml"
   start etcd "$bin/etcd" --data-dir "$run/etcd" --log-level warn \
     --listen-client-urls http://127.0.0.1:2379 --advertise-client-urls http://127.0.0.1:2379 --listen-peer-urls http://127.0.0.1:2380
   start apiserver "$bin/kube-apiserver" --etcd-servers http://127.0.0.1:2379 --advertise-address $node_address \
@@ -207,7 +208,8 @@ control_plane_up() {
     --requestheader-client-ca-file "$pki/front-proxy-ca.crt" --requestheader-allowed-names front-proxy-client \
     --requestheader-extra-headers-prefix X-Remote-Extra- --requestheader-group-headers X-Remote-Group \
     --requestheader-username-headers X-Remote-User --proxy-client-cert-file "$pki/front-proxy-client.crt" \
-    --proxy-client-key-file "$pki/front-proxy-client.key" --enable-aggregator-routing=true
+    --proxy-client-key-file "$pki/front-proxy-client.key" --enable-aggregator-routing=true \
+    --audit-policy-file "$run/audit.yaml" --audit-log-path "$run/log/audit.log"
   # A Unix socket leads out of the network namespace, to the loopback address of the machine.
   start relay-in socat "UNIX-LISTEN:$run/api.sock,fork,unlink-early" TCP:127.0.0.1:6443
   setsid socat "TCP-LISTEN:$port,bind=127.0.0.1,fork,reuseaddr" "UNIX-CONNECT:$run/api.sock" >"$run/log/relay-out.log" 2>&1 </dev/null &
@@ -227,6 +229,19 @@ control_plane_up() {
     --authorization-kubeconfig "$kubeconfig" --leader-elect=false --bind-address 127.0.0.1
   # Logs and port forwarding.
   kubectl create clusterrolebinding kubelet-api-admin --clusterrole system:kubelet-api-admin --user kube-apiserver-kubelet-client >/dev/null
+}
+
+# Requests of the accounts of pods, but not those of the cluster itself.
+audit_policy() {
+  cat <<END
+apiVersion: audit.k8s.io/v1
+kind: Policy
+omitStages: [RequestReceived]
+rules:
+  - {level: None, userGroups: ["system:serviceaccounts:kube-system"]}
+  - {level: Metadata, userGroups: ["system:serviceaccounts"]}
+  - {level: None}
+END
 }
 
 node_up() {

@@ -3,6 +3,11 @@ import { checkCharts } from './charts.ts'
 import { checkFleet } from './fleet.ts'
 import { checkImage } from './image.ts'
 import { checkInstall } from './install.ts'
+import { checkDefinitions } from './refusals/definitions.ts'
+import { checkOverlays } from './refusals/overlays.ts'
+import { checkParameters } from './refusals/parameters.ts'
+import { checkRequests } from './refusals/requests.ts'
+import { checkStrangers } from './refusals/strangers.ts'
 import { checkRenderedObjects } from './rendered-objects.ts'
 import { checkRollouts } from './traffic/rollouts.ts'
 import { checkTraffic } from './traffic/traffic.ts'
@@ -15,5 +20,10 @@ await runParts('interop:cluster', {
   image: checkImage,
   install: checkInstall,
   traffic: checkTraffic,
+  definitions: checkDefinitions,
+  parameters: checkParameters,
+  strangers: checkStrangers,
+  overlays: checkOverlays,
+  requests: checkRequests,
   rollouts: checkRollouts,
 })

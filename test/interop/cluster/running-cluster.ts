@@ -32,6 +32,8 @@ export interface RunningCluster {
   readonly kubeconfig: string
   /** For clients inside. */
   readonly kubeconfigInside: string
+  /** With the logs, keys and certificates of its programs. */
+  readonly folder: string
 }
 
 /** The path of a program that `cluster.sh build` makes. @throws MissingCounterpart */
@@ -57,6 +59,7 @@ export function runningCluster(stops: AsyncDisposableStack): RunningCluster {
     startInside,
     kubeconfig,
     kubeconfigInside: join(HOME, 'run', 'admin.kubeconfig'),
+    folder: join(HOME, 'run'),
     async importImage(file) {
       const { code, output } = await runClient(CLUSTER_SCRIPT, ['import', file])
       if (code !== 0) throw new Error(output)

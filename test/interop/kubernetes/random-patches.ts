@@ -2,7 +2,7 @@ import type { Json, JsonObject } from '#base/json.ts'
 import { type SeededRandom, seededRandom } from '#test/support/seeded-random.ts'
 
 /** The values of a field that examples have. */
-type Shape =
+export type Shape =
   | { readonly kind: 'scalar'; readonly values: readonly Json[] }
   | { readonly kind: 'atomic'; readonly items: Shape }
   | { readonly kind: 'set'; readonly items: readonly Json[] }
@@ -13,9 +13,14 @@ interface Fields {
   readonly [name: string]: Shape
 }
 
-const scalar = (...values: Json[]): Shape => ({ kind: 'scalar', values })
-const object = (fields: Fields): Shape => ({ kind: 'object', fields })
-const keyed = (key: string, keys: readonly Json[], fields: Fields): Shape => ({ kind: 'keyed', key, keys, fields })
+export const scalar = (...values: Json[]): Shape => ({ kind: 'scalar', values })
+export const object = (fields: Fields): Shape => ({ kind: 'object', fields })
+export const keyed = (key: string, keys: readonly Json[], fields: Fields): Shape => ({
+  kind: 'keyed',
+  key,
+  keys,
+  fields,
+})
 
 const TEXT = scalar('x', 'y', '')
 const TEXTS = object({ a: TEXT, b: TEXT, 'c.d/e': TEXT })
@@ -117,7 +122,8 @@ function someOf<T>(random: SeededRandom, items: readonly T[]): T[] {
     .map(({ item }) => item)
 }
 
-function patchOf(random: SeededRandom, shape: Shape): Json {
+/** A random patch of a value, with directives. */
+export function patchOf(random: SeededRandom, shape: Shape): Json {
   return shape.kind === 'object' ? patchMembers(random, shape.fields) : randomValue(random, shape)
 }
 

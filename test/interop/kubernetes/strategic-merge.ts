@@ -42,12 +42,17 @@ function difference(example: PatchExample, merged: Merged, seed: number): readon
   if (merged.error === ONLY_THERE) return []
   if (merged.error !== undefined)
     return failure !== undefined ? [] : [{ seed, ...example, ours: value, theirs: merged.error }]
-  const theirs = decoded(merged.object!)
-  if (canonical(value) === canonical(theirs)) return []
-  // Kubernetes deletes items in place from the list whose order it takes afterwards.
-  const isDisordered = JSON.stringify(example.patch).includes('"$patch":"delete"')
-  if (isDisordered && canonical(unordered(value!)) === canonical(unordered(theirs!))) return []
+  if (isSameMerge(value, merged.object!, example.patch)) return []
   return [{ seed, ...example, ours: value ?? failure, theirs: merged.object }]
+}
+
+/** Whether Kubernetes makes the same of a patch. */
+export function isSameMerge(ours: Json | undefined, merged: Json, patch: Json): boolean {
+  const theirs = decoded(merged)
+  if (canonical(ours) === canonical(theirs)) return true
+  // Kubernetes deletes items in place from the list whose order it takes afterwards.
+  const isDisordered = JSON.stringify(patch).includes('"$patch":"delete"')
+  return isDisordered && ours !== undefined && canonical(unordered(ours)) === canonical(unordered(theirs!))
 }
 
 /** What the API server's types keep of a result: no null, and nothing that is left of the directives. */

@@ -41,6 +41,12 @@ export const QUALIFIED_NAME: NameForm = {
   message:
     "name part must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character",
 }
+export const LABEL_VALUE: NameForm = {
+  pattern: /^(?:(?:[A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])?$/,
+  maxLength: 63,
+  message:
+    "a valid label must be an empty string or consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character",
+}
 
 function hasForm(name: string, { pattern, maxLength }: NameForm): boolean {
   return name.length <= maxLength && pattern.test(name)
