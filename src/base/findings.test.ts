@@ -4,6 +4,7 @@ import { FINDINGS, isOfKind } from './findings.ts'
 test('codes are API: none is renamed or removed by accident, and each has one kind', () => {
   const codes = Object.values(FINDINGS).flatMap(({ codes }) => Object.keys(codes))
   expect(codes.toSorted()).toEqual([
+    'acme-not-possible',
     'address-not-usable',
     'alias-empty',
     'annotation-unknown',
@@ -39,9 +40,11 @@ test('codes are API: none is renamed or removed by accident, and each has one ki
     'cel-undeclared',
     'cel-unexpected-type',
     'cel-unknown-field',
+    'certificate-awaited',
     'certificate-expired',
     'certificate-hostname',
     'certificate-missing',
+    'certificate-not-issued',
     'certificate-pair',
     'conditional-exclusive',
     'conditional-order',

@@ -442,6 +442,8 @@ const MESSAGES_IN = [
   'src/workers/report-exhaustion.ts',
   'src/workers/worker-pool.ts',
   'src/apiserver/api-service.ts',
+  'src/acme/certificate-keeper.ts',
+  'src/cli/notify-service.ts',
 ]
 
 test('docs/behaviour/control.md lists the messages', () => {

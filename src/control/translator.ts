@@ -58,6 +58,8 @@ export interface TranslateOptions {
   readonly addresses?: GatewayAddresses
   /** Whether names of servers in Services and EndpointSlices are used, even in objects that are not from files; default: no. */
   readonly allowsExternalNames?: boolean
+  /** The thumbprint of the account for ACME, which the first Gateway that uses it needs; default: no certificates are asked for here. */
+  readonly acmeThumbprint?: () => string | undefined
   /** Checks certificates and keys; without it, only their PEM format is checked. */
   readonly tlsMaterial?: TlsMaterialCheck
   /** Called when the translation of an object throws, which other objects do not notice; by default, the error is thrown again. */
@@ -66,11 +68,12 @@ export interface TranslateOptions {
 
 const LOOPBACK = commonAddress('127.0.0.1')
 
-type StageOptions = Required<Omit<TranslateOptions, 'onFault'>> & Pick<TranslateOptions, 'onFault'>
+type StageOptions = Required<Omit<TranslateOptions, Optional>> & Pick<TranslateOptions, Optional>
+type Optional = 'onFault' | 'acmeThumbprint'
 
 /** The stages of a translation, in order: each stage reads tables of earlier stages. */
 function buildStages(tables: Tables, options: StageOptions): Stages {
-  const { names, addresses, allowsExternalNames, onFault } = options
+  const { names, addresses, allowsExternalNames, onFault, acmeThumbprint } = options
   const isDeployed = addresses.serviceOf !== undefined
   const openContext = contextOpener(tables, options)
   const stages = new Stages(onFault)
@@ -80,7 +83,7 @@ function buildStages(tables: Tables, options: StageOptions): Stages {
   stages.add(gatewayStage(tables, openContext, addresses))
   stages.add(listenerSetStage(tables, openContext))
   stages.add(socketStage(tables))
-  stages.add(listenerStage(tables))
+  stages.add(listenerStage(tables, acmeThumbprint))
   // Objects that attach to them
   stages.add(backendStage(tables, openContext))
   stages.add(matchStage(tables, openContext, !isDeployed))
@@ -144,11 +147,16 @@ export class Translator {
     tlsMaterial = UNCHECKED_MATERIAL,
     allowsExternalNames = false,
     onFault,
+    acmeThumbprint,
   }: TranslateOptions = {}) {
     this.#names = names
     this.#addresses = addresses
     const chosen = { names, addresses, tlsMaterial, allowsExternalNames }
-    this.#stages = buildStages(this.#tables, { ...chosen, ...(onFault && { onFault }) })
+    this.#stages = buildStages(this.#tables, {
+      ...chosen,
+      ...(onFault && { onFault }),
+      ...(acmeThumbprint && { acmeThumbprint }),
+    })
     this.#faults = new TranslationFaults(this.#tables, this.#stages)
     this.#tables.items.watch((key) => this.#changedItems.add(key))
     this.#tables.statuses.watch((key) => this.#changedStatuses.add(key))

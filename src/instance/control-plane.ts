@@ -22,6 +22,8 @@ export interface ControlPlaneOptions extends Pick<InstanceOptions, 'allowsExtern
   /** The addresses of listeners. */
   readonly addresses: GatewayAddresses
   readonly store: ObjectSource & Statuses
+  /** For ACME, see `TranslateOptions`. */
+  readonly acmeThumbprint?: (() => string | undefined) | undefined
   /** Gets the plan. */
   readonly plans: PlanTarget
   /** Called with each change of the objects before it is translated: from then on no output shows their secrets. */
@@ -41,7 +43,7 @@ export class ControlPlane {
   readonly #loop: ControlLoop
 
   constructor(options: ControlPlaneOptions) {
-    const { plans, onFault, addresses, names = DEFAULT_NAMES, allowsExternalNames = false } = options
+    const { plans, onFault, addresses, names = DEFAULT_NAMES, allowsExternalNames = false, acmeThumbprint } = options
     this.#options = options
     this.#translator = new Translator({
       names,
@@ -49,6 +51,7 @@ export class ControlPlane {
       addresses,
       allowsExternalNames,
       onFault,
+      ...(acmeThumbprint && { acmeThumbprint }),
     })
     this.#loop = startControlLoop({
       translator: this.#translator,

@@ -9,6 +9,7 @@ import type { ObjectStore } from '#store/store.ts'
 import { collectGarbage, limitHeapGrowth, releaseMemory } from '#workers/release-memory.ts'
 import type { WorkerPool } from '#workers/worker-pool.ts'
 import { gatewayAddresses } from './address-pool.ts'
+import { Certificates } from './certificates.ts'
 import { ControlPlane } from './control-plane.ts'
 import { DataPlane } from './data-plane.ts'
 import { describeStatus } from './describe-status.ts'
@@ -31,6 +32,8 @@ export class Instance {
   readonly #data: DataPlane
   readonly #control: ControlPlane
   readonly #servers: OperatorServers
+  /** Undefined without a folder for their account. */
+  readonly #certificates: Certificates | undefined
   #api: ApiService | undefined
   readonly #secrets = new SecretSet()
   #started = false
@@ -59,8 +62,22 @@ export class Instance {
       problems: () => [...this.#fileProblems(), ...this.findings],
       readinessMayChange: () => this.#reportReadiness(),
     })
+    const { state, store } = options
+    this.#certificates = state?.isUsable
+      ? new Certificates({
+          state,
+          store,
+          applied: () => this.#data.untilApplied(),
+          found: (gateway, findings) => this.#control.deployed(gateway, findings),
+          message: (...line) => events.message(...line),
+          reportBug: this.#bugs.reportBug,
+        })
+      : undefined
+    const certificates = this.#certificates
     this.#control = new ControlPlane({
       ...options,
+      store: certificates?.store ?? store,
+      acmeThumbprint: certificates && (() => certificates.thumbprint()),
       addresses: gatewayAddresses(options),
       plans: this.#data,
       takes: (change) => {
@@ -90,6 +107,7 @@ export class Instance {
     }
     instance.#data.keepLevels()
     instance.#started = true
+    instance.#certificates?.start()
     instance.#reportReadiness()
     return instance
   }
@@ -164,6 +182,7 @@ export class Instance {
   /** Stops accepting traffic, waits for requests in flight, stops everything. */
   async close(times = this.shutdownTimes): Promise<void> {
     this.#draining = true
+    this.#certificates?.close()
     await this.#api?.close()
     this.#control.close()
     this.#options.prices?.close()
@@ -239,6 +258,7 @@ export class Instance {
   #objectsTaken(change: ObjectChange): void {
     this.#reportReadiness()
     this.#onObjects(change)
+    this.#certificates?.changed(change)
     if (this.#started && change.set.length >= BIG_CHANGE) this.#data.afterSending(releaseMemory)
   }
 

@@ -58,6 +58,8 @@ export interface ListenerItem {
   readonly clientValidation?: ClientValidation
   /** The gateway sets X-Forwarded-For and related fields of requests; networks or addresses of proxies that are trusted. */
   readonly forwardedHeaders?: { readonly trustedProxies: readonly string[] }
+  /** The gateway answers the challenges of an ACME server: the thumbprint of its account key (RFC 8555, 8.1). */
+  readonly acmeThumbprint?: string
   readonly origin: Origin
 }
 

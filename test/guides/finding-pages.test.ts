@@ -72,12 +72,15 @@ test.each(CODES)('the page of %s starts with its meaning', (code, meaning) => {
 
 /** Where the findings are proved that no example can show: they depend on more than objects, or no file has them. */
 const PROVED_BY: Readonly<Record<string, string>> = {
+  'acme-not-possible': 'src/control/gateways/acme.test.ts',
   'alias-empty': 'src/protocols/llm/plan/compile-ai.test.ts',
   'api-unreadable': 'src/cluster/cluster-store.test.ts',
   'backend-not-http2': 'src/control/loop.test.ts',
   'backend-port-missing': 'src/control/references/resolve-field.test.ts',
   'cel-too-long': 'src/cel/parser.test.ts',
+  'certificate-awaited': 'src/control/gateways/acme.test.ts',
   'certificate-expired': 'src/control/gateways/check-certificates.test.ts',
+  'certificate-not-issued': 'src/acme/certificate-keeper.test.ts',
   'certificate-pair': 'src/store/entries-from-outside.test.ts',
   'credential-stale': 'src/policies/backend/auth/token/token.test.ts',
   'credential-unavailable': 'src/policies/backend/auth/token/token.test.ts',

@@ -6,6 +6,7 @@ export const ANNOTATION_PREFIX = `${OWN_GROUP}/`
 
 /** The annotations that the gateway reads; the specification has no fields for them. */
 export const ANNOTATION = {
+  acme: `${ANNOTATION_PREFIX}acme`,
   forwardedHeaders: `${ANNOTATION_PREFIX}forwarded-headers`,
   maxConnections: `${ANNOTATION_PREFIX}max-connections`,
   maxWaitingRequests: `${ANNOTATION_PREFIX}max-waiting-requests`,
@@ -19,7 +20,7 @@ const OF_ENDPOINTS = [ANNOTATION.maxConnections, ANNOTATION.maxWaitingRequests]
 
 /** By kind of object: the annotations that the gateway reads. */
 export const ANNOTATIONS_OF: Readonly<Record<string, readonly string[]>> = {
-  Gateway: [ANNOTATION.forwardedHeaders],
+  Gateway: [ANNOTATION.acme, ANNOTATION.forwardedHeaders],
   ProxyBackend: [...OF_ENDPOINTS, ANNOTATION.mcpToolPinning, ANNOTATION.mcpAcceptedTools],
   Service: [...OF_ENDPOINTS, ANNOTATION.mcpTargetName, ANNOTATION.mcpPath],
 }

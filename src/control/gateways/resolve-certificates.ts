@@ -1,10 +1,11 @@
-import type { ListenerSpec } from '#api/gateway.ts'
+import type { GatewayObject, ListenerSpec } from '#api/gateway.ts'
 import type { ApiObject } from '#api/object.ts'
 import type { ConditionFault } from '../context/condition.ts'
 import { normaliseHostname } from '../context/hostname.ts'
 import type { Report } from '../context/reporting.ts'
 import type { TranslationContext } from '../context/translation-context.ts'
-import { resolveKeyPair } from '../references/resolve-key-pair.ts'
+import { type KeyPairFault, resolveKeyPair } from '../references/resolve-key-pair.ts'
+import { type AcmeSetting, whyNoCertificate } from './acme.ts'
 import { checkCertificates, type ListenerCertificate } from './check-certificates.ts'
 import { tlsModeOf } from './listener.ts'
 
@@ -16,12 +17,19 @@ export interface Certificates {
   readonly notes: readonly string[]
 }
 
+interface ListenerOwner {
+  readonly owner: Pick<ApiObject, 'kind' | 'metadata'>
+  readonly gateway: GatewayObject
+  /** Where its missing certificates come from. */
+  readonly acme: AcmeSetting | undefined
+}
+
 const FAILED = { code: 'listener-certificate', reason: 'InvalidCertificateRef' } as const
 
 /** Resolves the certificates of a listener that terminates TLS. Unusable ones are omitted; without any, every handshake fails. */
 export function resolveCertificates(
   context: TranslationContext,
-  owner: Pick<ApiObject, 'kind' | 'metadata'>,
+  { owner, gateway, acme }: ListenerOwner,
   listener: { readonly spec: ListenerSpec; readonly path: string },
   report: Report,
 ): Certificates {
@@ -44,11 +52,40 @@ export function resolveCertificates(
       secrets.push(certificate.key)
       found.push({ ...certificate, path: at })
     } else {
-      report({ path: at, code: certificate.code, message: certificate.message, severity: 'error' })
-      faults.push({ reason: certificate.reason, message: certificate.message })
+      const { severity, ...fault } =
+        acme === undefined ? asError(certificate) : awaited(certificate, { gateway, acme }, listener.spec, ref)
+      report({ path: at, code: fault.code, message: fault.message, severity })
+      faults.push({ reason: fault.reason, message: fault.message })
     }
   }
   const notes = checkCertificates(found, normaliseHostname(listener.spec.hostname), context.isPast, report)
   const [fault] = faults
   return fault === undefined ? { secrets, notes } : { secrets, fault, notes }
+}
+
+type Reported = KeyPairFault & { readonly severity: 'error' | 'warning' }
+
+function asError(fault: KeyPairFault): Reported {
+  return { ...fault, severity: 'error' }
+}
+
+/** A missing Secret that the gateway fills itself. */
+function awaited(
+  fault: KeyPairFault,
+  { gateway, acme }: { readonly gateway: GatewayObject; readonly acme: AcmeSetting },
+  listener: ListenerSpec,
+  ref: { readonly name: string; readonly namespace?: string },
+): Reported {
+  if (fault.code !== 'secret-not-found') return asError(fault)
+  const namespace = ref.namespace ?? gateway.metadata.namespace
+  const why = whyNoCertificate(gateway, listener, namespace)
+  if (why !== undefined) {
+    return asError({
+      ...fault,
+      code: 'acme-not-possible',
+      message: `${fault.message}, and the gateway cannot ask for a certificate: ${why}`,
+    })
+  }
+  const message = `Secret ${namespace}/${ref.name} does not exist yet: a gateway with a state folder asks ${acme.directory} for the certificate`
+  return { ...fault, code: 'certificate-awaited', message, severity: 'warning' }
 }

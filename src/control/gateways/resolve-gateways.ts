@@ -13,6 +13,7 @@ import type { Report } from '../context/reporting.ts'
 import type { TranslationContext } from '../context/translation-context.ts'
 import { notFound, refusedText } from '../references/not-found.ts'
 import { wrongReference } from '../references/wrong-reference.ts'
+import { ACME_PATH, type AcmeSetting, acmeFault, acmeSetting } from './acme.ts'
 import { type BackendCertificate, resolveBackendCertificate } from './backend-certificate.ts'
 import { type AddressFaults, checkAddresses, type GatewayAddresses } from './check-addresses.ts'
 import { checkListener, resolveRouteKinds } from './check-listener.ts'
@@ -63,8 +64,8 @@ export function resolveGateway(
     return undefined
   }
   reportUnsupported(object, addresses.serviceOf !== undefined, report)
-  const invalid = forwardedHeadersFault(object)
-  if (invalid !== undefined) {
+  for (const invalid of [acmeFault(object), forwardedHeadersFault(object)]) {
+    if (invalid === undefined) continue
     const { reason: _, ...finding } = invalid
     report(finding)
   }
@@ -75,7 +76,8 @@ export function resolveGateway(
   const addressFaults =
     address === undefined ? noAddress(addresses.none, report) : checkAddresses(object.spec, has, report)
   const trust = readClientTrust(context, object, report)
-  const listeners = resolveListeners(context, { gateway: object, owner: object, address, trust })
+  const acme = addresses.serviceOf === undefined ? acmeSetting(object) : undefined
+  const listeners = resolveListeners(context, { gateway: object, owner: object, address, trust, acme })
   const backendCertificate = resolveBackendCertificate(context, object, report)
   return { object, address, addresses: has.addresses, addressFaults, parameters, backendCertificate, listeners }
 }
@@ -112,7 +114,11 @@ export function resolveListenerSet(
   if (fault !== undefined) return { object, gateway, listeners: [], fault }
   // Problems with the client validation of the Gateway are reported once, on the Gateway.
   const trust = readClientTrust(context, gateway, () => {})
-  return { object, gateway, listeners: resolveListeners(context, { gateway, owner: object, address, trust }) }
+  return {
+    object,
+    gateway,
+    listeners: resolveListeners(context, { gateway, owner: object, address, trust, acme: undefined }),
+  }
 }
 
 /** Reports a ListenerSet whose Gateway does not exist, or has no class. Those of another controller's Gateway are ignored. */
@@ -195,6 +201,8 @@ interface Owner {
   readonly address: string | undefined
   /** Client validation of the Gateway, by port. */
   readonly trust: (port: number) => ClientTrust
+  /** Where missing certificates of its listeners come from. */
+  readonly acme: AcmeSetting | undefined
 }
 
 function resolveListeners(context: TranslationContext, owner: Owner): readonly Listener[] {
@@ -206,7 +214,7 @@ function resolveListeners(context: TranslationContext, owner: Owner): readonly L
 
 function resolveListener(
   context: TranslationContext,
-  { gateway, owner, address, trust }: Owner,
+  { gateway, owner, address, trust, acme }: Owner,
   spec: ListenerSpec,
   path: string,
   report: Report,
@@ -218,7 +226,7 @@ function resolveListener(
     const message = `has no effect: this gateway has no TLS options; use frontend.tls of a ProxyPolicy`
     report({ path: `${path}.tls.options[${option}]`, code: 'no-effect', message, severity: 'warning' })
   }
-  const certificates = resolveCertificates(context, owner, { spec, path }, report)
+  const certificates = resolveCertificates(context, { owner, gateway, acme }, { spec, path }, report)
   const clients = clientTrustAt(context, { owner, trust }, { spec, path }, report)
   const resolvedRefs = certificates.fault ?? clients.resolvedRefs ?? kindsFault
   const faults: ListenerFaults = {
@@ -288,7 +296,8 @@ function listenerSetFault(
 }
 
 /** Reports fields of a Gateway that are not implemented, or only on Kubernetes. */
-function reportUnsupported({ spec }: GatewayObject, isDeployed: boolean, report: Report): void {
+function reportUnsupported(gateway: GatewayObject, isDeployed: boolean, report: Report): void {
+  const { spec } = gateway
   if (spec.tls?.backend?.resolvedRefs !== undefined) {
     const message = 'resolvedRefs is not implemented yet; it has no effect'
     report({ path: 'spec.tls.backend.resolvedRefs', code: 'not-implemented', message, severity: 'error' })
@@ -297,6 +306,10 @@ function reportUnsupported({ spec }: GatewayObject, isDeployed: boolean, report:
     if (spec[field] === undefined) continue
     const message = `${field} is not implemented yet; it has no effect`
     report({ path: `spec.${field}`, code: 'not-implemented', message, severity: 'error' })
+  }
+  if (isDeployed && acmeSetting(gateway) !== undefined) {
+    const message = 'has no effect on Kubernetes: cert-manager writes the Secrets of certificates there'
+    report({ path: ACME_PATH, code: 'acme-not-possible', message, severity: 'warning' })
   }
   for (const field of ['labels', 'annotations'] as const) {
     if (isDeployed || spec.infrastructure?.[field] === undefined) continue

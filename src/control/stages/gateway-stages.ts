@@ -114,7 +114,10 @@ export function socketStage(tables: Tables): StageDefinition<Claim> {
 }
 
 /** Adds the conflicts to the listeners of each Gateway and ListenerSet, and writes the items of served listeners. */
-export function listenerStage(tables: Tables): StageDefinition<ResolvedGateway | ResolvedListenerSet> {
+export function listenerStage(
+  tables: Tables,
+  acmeThumbprint: (() => string | undefined) | undefined,
+): StageDefinition<ResolvedGateway | ResolvedListenerSet> {
   const { gateways, listenerSets, conflicts, listeners, listenersAt, acceptedSets, socketUsers, enclosing } = tables
   const { wantedMaterial, items } = tables
   return {
@@ -139,7 +142,7 @@ export function listenerStage(tables: Tables): StageDefinition<ResolvedGateway |
         work.write(enclosing, listener.target, ofOwner)
         for (const target of new Set([listener.target, ofOwner, ofGateway])) work.write(listenersAt, target, listener)
         if (!isServed(listener)) continue
-        const item = listenerItem(listener)
+        const item = listenerItem(listener, acmeThumbprint)
         work.write(items, item.key, item)
         const { namespace, name } = gateway.metadata
         const order = orderOf(gateway, owner!.object, index)

@@ -5,6 +5,7 @@ import type { FindingCode } from '#base/findings.ts'
 import { describeOrigin } from '#base/origin.ts'
 import type { Binding } from '#plan/binding.ts'
 import { type ConditionDraft, type ConditionFault, conditionsOf } from '../context/condition.ts'
+import { acmeFault } from '../gateways/acme.ts'
 import { forwardedHeadersFault } from '../gateways/forwarded-headers.ts'
 import { type Listener, whyNotServed, whyUnusable } from '../gateways/listener.ts'
 import type { ResolvedGateway, ResolvedListenerSet } from '../gateways/resolve-gateways.ts'
@@ -87,9 +88,10 @@ function insecureValidationCondition(gateway: GatewayObject): ConditionDraft[] {
 
 /** Present while an annotation of this gateway cannot be used. */
 function annotationCondition(gateway: GatewayObject): ConditionDraft[] {
-  const fault = forwardedHeadersFault(gateway)
+  const [fault, ...others] = [acmeFault(gateway), forwardedHeadersFault(gateway)].filter((found) => found !== undefined)
   if (fault === undefined) return []
-  return [conditionsOf(gateway)('PartiallyInvalid', 'True', fault.reason, `${fault.path}: ${fault.message}`)]
+  const message = [fault, ...others].map((found) => `${found.path}: ${found.message}`).join('; ')
+  return [conditionsOf(gateway)('PartiallyInvalid', 'True', fault.reason, message)]
 }
 
 /** `status` of a ListenerSet. */

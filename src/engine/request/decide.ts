@@ -22,6 +22,7 @@ import { RequestPath } from '../route/request-path.ts'
 import type { NearMiss, RouteHit } from '../route/route-table.ts'
 import { chooseReference, type UnfitEndpoint } from '../route/session-endpoint.ts'
 import { refuseIfRead, refuseOtherMeaning, refuseOtherRule } from './ambiguous-path.ts'
+import { answerChallenge } from './answer-challenge.ts'
 import { answerSignIn, answerSignInOfRule } from './answer-sign-in.ts'
 import { askRules } from './ask-rules.ts'
 import { checkConnection, checkMatchedFields, checkNominated } from './check-connection.ts'
@@ -105,6 +106,8 @@ export function decide(inputs: DecideInputs, exchange: Exchange, decision: Decis
   if (frontend.metricLabels.names.length > 0) exchange.calls = new RequestCalls()
   const refusal = decision.path.read(exchange) ?? checkConnection(exchange.request) ?? checkGrpc(exchange)
   if (refusal !== undefined) return refusal
+  const challenge = answerChallenge(listener.item, exchange)
+  if (challenge !== undefined) return challenge
   if (listener.forwardedHeaders !== undefined) setForwardedHeaders(listener.forwardedHeaders, exchange)
 
   const chain = listener.preRouting.get(inputs.index)
