@@ -3,7 +3,7 @@ import { mkdirSync, readFileSync, readlinkSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { gunzipSync } from 'node:zlib'
 import { expect, test } from 'vitest'
-import { packages, program } from '../build/image/gatewright-image.ts'
+import { COMMAND, packages, program } from '../build/image/gatewright-image.ts'
 import { ociArchive } from '../build/image/oci-archive.ts'
 import { type TarEntry, tar } from '../build/image/tar.ts'
 import { temporaryFolder } from './support/temporary-folder.ts'
@@ -65,7 +65,7 @@ test('an image has a manifest, a configuration and layers that name each other b
 })
 
 test('the image has the files of the package, and what the bundle imports late', async () => {
-  const files = [...packages(), ...program()]
+  const files = [...packages(), ...program(), COMMAND]
   const paths = new Set(files.map(({ path }) => path))
   for (const path of [
     'app/dist/main.js',
@@ -88,6 +88,9 @@ test('the image has the files of the package, and what the bundle imports late',
   const clouds = ['./dist/cloud-one.js', './dist/cloud-two.js', './dist/cloud-three.js']
   const imports = [...clouds, 'gpt-tokenizer/encoding/o200k_base', 'gpt-tokenizer/encoding/cl100k_base']
   writeFileSync(join(folder, 'app', 'imports.mjs'), imports.map((name) => `await import('${name}')`).join('\n'))
+  // The first line names the runtime of the image, and the second line the program by its absolute path.
+  expect(paths).toContain('usr/local/bin/gatewright')
+  expect(`${COMMAND.bytes}`).toBe("#!/usr/local/bin/node\nimport('/app/dist/main.js')\n")
   // Not in this thread: the vocabularies take 75 MB each.
   execFileSync(process.execPath, ['imports.mjs'], { cwd: join(folder, 'app'), stdio: 'pipe' })
 })

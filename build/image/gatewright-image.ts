@@ -12,6 +12,13 @@ const USER = 10_101
 const HOME = 'app'
 const RUNTIME = 'usr/local/bin/node'
 
+/** `gatewright` for `kubectl exec`. `bin/gatewright` needs a shell. */
+export const COMMAND: TarEntry = {
+  path: 'usr/local/bin/gatewright',
+  mode: 0o755,
+  bytes: Buffer.from(`#!/${RUNTIME}\nimport('/${HOME}/dist/main.js')\n`),
+}
+
 /** Modules of the package with the vocabularies; it also has them in a second form, and as tables. */
 const VOCABULARIES = 'node_modules/gpt-tokenizer/{package.json,LICENSE*,esm/**/*.js}'
 
@@ -34,7 +41,7 @@ export function gatewrightImage(reference: string, { version, revision }: ImageV
       },
       { name: 'runtime', entries: withFolders([{ path: RUNTIME, mode: 0o755, bytes: readFileSync(runtime) }]) },
       { name: 'packages', entries: withFolders(packages()) },
-      { name: 'gatewright', entries: withFolders(program()) },
+      { name: 'gatewright', entries: withFolders([...program(), COMMAND]) },
     ],
     config: {
       User: `${USER}:${USER}`,

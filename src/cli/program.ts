@@ -127,6 +127,10 @@ function buildProgram(end: (code: ExitCode) => void, around: Surroundings | unde
     )
     .option('--config <file>', 'settings of the process, in the form of rawConfig of ProxyParameters')
     .addOption(bind())
+    .option(
+      '--state <dir>',
+      'folder for the levels of local rate limits, and the token that changes need on the admin port; default: .gatewright, if it can be written',
+    )
     .option('--workers <n>', 'number of proxy threads (default: that of --config, or the number of processors)')
     .option('--log-format <format>', 'format of the log and the access log: text or json (default: text)')
     .option('--log-level <level>', 'least important messages to log: error, warn, info or debug (default: info)')

@@ -5,6 +5,7 @@ import { NotLoopback } from '#admin/admin-server.ts'
 import { PortInUse } from '#base/listen.ts'
 import { settingsOf, settingsProblems } from '#control/gateways/process-settings.ts'
 import { ProxyInstance } from '#instance/proxy-instance.ts'
+import { StateFolder, StateFolderUnusable } from '#instance/state-folder.ts'
 import { ApplicationLog } from '#observe/log/application-log.ts'
 import { availableAddress } from './any-address.ts'
 import { dataPlaneOptions } from './data-plane-options.ts'
@@ -13,6 +14,7 @@ import { InstanceLog } from './instance-log.ts'
 import { type ListenFlags, listenAddresses } from './listen-addresses.ts'
 import { type LogFlags, logSettings } from './log-settings.ts'
 import { operatorAddresses } from './operator-addresses.ts'
+import { STATE_FOLDER } from './state-path.ts'
 import { type Surroundings, WHOLE_PROCESS } from './surroundings.ts'
 import { UsageError } from './usage-error.ts'
 
@@ -22,7 +24,11 @@ export interface ProxyFlags extends LogFlags, Pick<ListenFlags, 'bind'> {
   readonly controllerToken?: string
   readonly config?: string
   readonly workers?: string | undefined
+  readonly state?: string
 }
+
+/** Causes that the user can remove; they are no bugs. */
+const START_FAILURES = [PortInUse, NotLoopback, StateFolderUnusable]
 
 /** Runs a data plane with the plan of a controller until it is stopped. */
 export async function runProxy(flags: ProxyFlags, around: Surroundings = WHOLE_PROCESS): Promise<ExitCode> {
@@ -37,7 +43,7 @@ export async function runProxy(flags: ProxyFlags, around: Surroundings = WHOLE_P
   const { admin, metrics, readiness } = operatorAddresses(environment, bind)
   const options = {
     ...dataPlaneOptions(workers, settings, environment),
-    ...{ bind, admin, metrics, readiness, state: undefined, startThread: around.startThread },
+    ...{ bind, admin, metrics, readiness, startThread: around.startThread },
     identity: environment.POD_NAME ?? hostname(),
     controller: {
       url: flags.controller,
@@ -50,10 +56,13 @@ export async function runProxy(flags: ProxyFlags, around: Surroundings = WHOLE_P
   around.catchWarnings((fields) => log.message('workers', 'warn', 'runtime warning', fields))
   let proxy: ProxyInstance
   try {
-    proxy = await ProxyInstance.start(options, log)
+    const state = new StateFolder(flags.state ?? STATE_FOLDER, flags.state !== undefined, (...line) =>
+      log.message('store', ...line),
+    )
+    proxy = await ProxyInstance.start({ ...options, state }, log)
   } catch (error) {
-    if (!(error instanceof PortInUse || error instanceof NotLoopback)) throw error
-    log.failed(error.message)
+    if (!START_FAILURES.some((failure) => error instanceof failure)) throw error
+    log.failed((error as Error).message)
     return EXIT.findings
   }
   const memoryOfStart = around.releaseMemoryOfStart()

@@ -163,15 +163,16 @@ test('a session key that cannot be used, and an object of somebody else, are fin
 test('a Gateway whose objects the API refuses, or does not show, does not stop the others', async () => {
   const { deployer, stored, found, state } = deploying(gateway('a'), gateway('b'), gateway('c'))
   state.refused = ['deployments/a', new ApiUnreadable('status 422: x', { status: 422, said: 'spec.x: wrong' })]
-  state.hidden = ['services/b', new ApiUnreadable('status 403: no right', { status: 403 })]
+  state.hidden = [
+    'services/b',
+    new ApiUnreadable('GET https://api responded with status 403: no right', { status: 403, said: 'no right' }),
+  ]
   deployer.update()
   await vi.waitFor(() => expect(state.waits).toHaveLength(1))
   expect(found.get('Gateway/default/a')).toMatchObject([
     { code: 'parameters-invalid', message: 'Deployment default/a: spec.x: wrong' },
   ])
-  expect(found.get('Gateway/default/b')).toMatchObject([
-    { code: 'deployment-blocked', message: 'status 403: no right' },
-  ])
+  expect(found.get('Gateway/default/b')).toMatchObject([{ code: 'deployment-blocked', message: 'no right' }])
   expect(names(stored)).toContain('deployments/c')
   expect(state.waits.at(-1)?.[0]).toBe(5000)
 })

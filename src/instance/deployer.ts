@@ -150,7 +150,7 @@ export class Deployer {
     } catch (error) {
       // Such as a right that is missing in one namespace.
       if (isOutage(error) || !(error instanceof ApiUnreadable)) throw error
-      return blocked(error.message)
+      return blocked(error.said ?? error.message)
     }
   }
 

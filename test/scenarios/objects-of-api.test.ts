@@ -35,6 +35,7 @@ kind: Gateway
 metadata: { name: main }
 spec:
   gatewayClassName: gatewright
+  infrastructure: { parametersRef: { group: gatewright.dev, kind: ProxyParameters, name: main } }
   listeners: [{ name: http, protocol: HTTP, port: ${port} }]
 ---
 apiVersion: gateway.networking.k8s.io/v1
@@ -44,6 +45,11 @@ spec:
   parentRefs: [{ name: main }]
   rules:
     - backendRefs: [{ name: missing, port: 80 }]
+---
+apiVersion: gatewright.dev/v1alpha1
+kind: ProxyParameters
+metadata: { name: main }
+spec: { podDisruptionBudget: { spec: { $patch: remove } } }
 ---
 apiVersion: gatewright.dev/v1alpha1
 kind: ProxyPolicy
@@ -71,6 +77,7 @@ test('lint of a running gateway finds what lint of its files finds', async () =>
     JSON.parse(text).problems.map(({ code, object }: Record<string, unknown>) => `${object} ${code}`)
   expect(codes(fromFiles.stdout)).toEqual([
     'HTTPRoute default/shop backend-not-found',
+    'ProxyParameters default/main parameters-only-on-kubernetes',
     'ProxyPolicy default/keys api-key-duplicate',
   ])
   expect(codes(fromApi.stdout).toSorted()).toEqual(codes(fromFiles.stdout))
@@ -94,6 +101,8 @@ test('problems of objects of an API are printed with the names of the objects', 
   expect(stdout).toMatch(
     /^error: spec\.rules\[0\].*: HTTPRoute default\/shop: Service default\/missing not found.* \[backend-not-found\]$/m,
   )
+  expect(stdout, 'as in a cluster').not.toContain('parameters-only-on-kubernetes')
+  expect(stdout).toMatch(/^error: .*: ProxyParameters default\/main: .* \[parameters-invalid\]$/m)
 })
 
 test('a state folder without kubeconfig, and files besides an API, are errors', async () => {

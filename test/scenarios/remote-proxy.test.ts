@@ -1,6 +1,8 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { createServer } from 'node:http'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { ApiObject } from '#api/object.ts'
@@ -52,6 +54,10 @@ function put(...set: readonly ApiObject[]): void {
 let url: string
 let readiness: string
 let ports: { readonly served: number; readonly ofProxy: number }
+let admin: number
+/** Its state is in a folder below it. */
+const folder = mkdtempSync(join(tmpdir(), 'gatewright-test-'))
+stops.defer(() => rmSync(folder, { recursive: true }))
 let log = ''
 let proxy: ReturnType<typeof spawn>
 
@@ -68,11 +74,12 @@ beforeAll(async () => {
   const controllerPort = await controller.listen()
   stops.defer(() => controller.close())
   const words = ['proxy', '--controller', `http://127.0.0.1:${controllerPort}`, '--workers', '1']
-  const free = '127.0.0.1:0'
+  admin = await freePort()
   proxy = spawn(join(import.meta.dirname, '..', '..', 'bin', 'gatewright'), words, {
+    cwd: folder,
     env: {
       ...process.env,
-      ...{ GATEWRIGHT_ADMIN_ADDR: free, GATEWRIGHT_STATS_ADDR: free },
+      ...{ GATEWRIGHT_ADMIN_ADDR: `127.0.0.1:${admin}`, GATEWRIGHT_STATS_ADDR: '127.0.0.1:0' },
       GATEWRIGHT_READINESS_ADDR: `127.0.0.1:${ready}`,
     },
   })
@@ -121,6 +128,14 @@ test('the proxy is ready when it runs the plan of its controller, and takes its 
   const [served] = [...controller.proxies]
   const reported = await eventually('the report', () => (served?.inForce === translator.version ? served : undefined))
   expect(reported).toMatchObject({ gateway: 'Gateway/default/main', isCurrent: true, refusals: [] })
+})
+
+test('its log levels change with the token in its state folder', async () => {
+  const token = readFileSync(join(folder, '.gatewright', 'admin-token'), 'utf8').trim()
+  const change = (authorization: string) =>
+    fetch(`http://127.0.0.1:${admin}/log_levels?levels=info`, { method: 'POST', headers: { authorization } })
+  expect((await change('Bearer other')).status).toBe(401)
+  expect((await change(`Bearer ${token}`)).status).toBe(200)
 })
 
 const says = (object: string, text: string) =>

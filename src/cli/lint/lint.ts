@@ -1,8 +1,11 @@
 import { resolve } from 'node:path'
 import { KnownSecrets } from '#base/known-secrets.ts'
+import { BEHIND_SERVICES } from '#cluster/statuses/behind-services.ts'
 import { readProcessSettings } from '#control/gateways/read-process-settings.ts'
 import { secretsOfObject } from '#control/secret-values.ts'
+import { defaultSettings } from '#deploy/settings.ts'
 import { gatewayAddresses } from '#instance/address-pool.ts'
+import { VERSION } from '#instance/version.ts'
 import { placeFindings } from '#store/place-findings.ts'
 import { oneOf } from '../environment.ts'
 import { EXIT, type ExitCode } from '../exit-code.ts'
@@ -14,6 +17,7 @@ import { type ApiFlags, readObjects } from '../object-source.ts'
 import { operatorSockets } from '../operator-addresses.ts'
 import { print } from '../output.ts'
 import { priceFile } from '../price-file.ts'
+import { renderPlanned } from '../render/render-gateways.ts'
 import { UsageError } from '../usage-error.ts'
 import { advise } from './advise.ts'
 import { type FixedFiles, fixFiles } from './fix-files.ts'
@@ -37,7 +41,10 @@ export interface LintFlags extends ApiFlags, ListenFlags, PathFlags {
 export async function lint(paths: readonly string[], { verbose, ...flags }: LintFlags): Promise<ExitCode> {
   const format = oneOf(FORMATS, ['--output', flags.output]) ?? 'text'
   const failOn = oneOf(FAIL_ON, ['--fail-on', flags.failOn]) ?? 'errors'
-  const addresses = gatewayAddresses(listenAddresses(flags))
+  const local = gatewayAddresses(listenAddresses(flags))
+  const isCluster = flags.kubeconfig !== undefined
+  // In a cluster each Gateway has an address of its own.
+  const addresses = isCluster ? BEHIND_SERVICES : local
   const fixed = fix(paths, flags, format)
   const { store, isRemote } = await readObjects('lint', paths, flags)
   // Another machine has the file of prices of a gateway there.
@@ -47,6 +54,7 @@ export async function lint(paths: readonly string[], { verbose, ...flags }: Lint
     allowsExternalNames: flags.allowExternalName ?? false,
     servers: operatorSockets({ ...variables, ...process.env }, flags.bind),
   })
+  const deployment = isCluster ? renderPlanned(store.list(), items, defaultSettings(VERSION)).findings : []
   const advice = verbose ? advise(items, store.list()) : []
   const prices = priceFile({ GATEWRIGHT_PRICES: process.env.GATEWRIGHT_PRICES || variables.GATEWRIGHT_PRICES })
   const secrets = new KnownSecrets(store.list().flatMap(secretsOfObject))
@@ -55,7 +63,7 @@ export async function lint(paths: readonly string[], { verbose, ...flags }: Lint
   const ofPrices = prices?.problems.filter(
     ({ file }) => !inFiles.some((other) => resolve(other.file) === resolve(file)),
   )
-  const found = [...inFiles, ...(ofPrices ?? []), ...placeFindings(store, [...findings, ...advice])]
+  const found = [...inFiles, ...(ofPrices ?? []), ...placeFindings(store, [...findings, ...deployment, ...advice])]
   const shown = found.map((problem) => ({ ...problem, message: secrets.hide(problem.message) }))
   const problems = problemLines(shown, { advice: verbose })
   const { errors, warnings } = problems

@@ -3,7 +3,7 @@ import { type ApiObject, keyOf } from '#api/object.ts'
 import type { Finding } from '#base/finding.ts'
 import type { FindingCode } from '#base/findings.ts'
 import { BEHIND_SERVICES } from '#cluster/statuses/behind-services.ts'
-import { DEFAULT_NAMES } from '#control/context/controller.ts'
+import { type ControllerNames, DEFAULT_NAMES } from '#control/context/controller.ts'
 import { inventoryOf } from '#control/context/inventory.ts'
 import { isOwnClass } from '#control/gateways/resolve-gateways.ts'
 import { resolveParameters } from '#control/gateways/resolve-parameters.ts'
@@ -13,6 +13,7 @@ import { GatewayPorts } from '#deploy/gateway-ports.ts'
 import { type Rendered, render } from '#deploy/render.ts'
 import type { DeploySettings } from '#deploy/settings.ts'
 import { wholePlan } from '#plan/delta.ts'
+import type { PlanItem } from '#plan/item.ts'
 
 /** What a controller would apply for all Gateways of its classes. */
 export interface RenderedGateways {
@@ -27,7 +28,19 @@ export function renderGateways(
   { names = DEFAULT_NAMES, ...options }: Pick<TranslateOptions, 'names' | 'tlsMaterial'> = {},
 ): RenderedGateways {
   const { items, findings: ofTranslation } = translate(objects, { names, ...options, addresses: BEHIND_SERVICES })
-  const findings = ofTranslation.filter(({ code }) => REASONS.has(code))
+  const { gateways, findings } = renderPlanned(objects, items, settings, names)
+  const reasons = ofTranslation.filter(({ code }) => REASONS.has(code))
+  return { gateways, findings: withoutRepetitions([...reasons, ...findings]) }
+}
+
+/** The same for objects that are translated. @returns findings of the deployment only */
+export function renderPlanned(
+  objects: readonly ApiObject[],
+  items: ReadonlyMap<string, PlanItem>,
+  settings: DeploySettings,
+  names: ControllerNames = DEFAULT_NAMES,
+): RenderedGateways {
+  const findings: Finding[] = []
   const inventory = inventoryOf(objects)
   const own = inventory.all('Gateway').filter(({ spec }) => isOwnClass(inventory, names, spec.gatewayClassName))
   const ports = new GatewayPorts()

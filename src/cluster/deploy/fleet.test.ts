@@ -150,6 +150,24 @@ test('an object that the API refuses leaves all others as they are', async () =>
   expect(takeCalls()).toEqual([])
 })
 
+test('an object that another writer changes meanwhile is read and applied again, a few times', async () => {
+  const { api, takeCalls } = fakeApi()
+  const { apply } = api
+  let conflicts = 0
+  api.apply = async (...words) => {
+    if (conflicts-- > 0) throw new ApiUnreadable('status 409', { status: 409 })
+    return apply(...words)
+  }
+  const fleet = new Fleet(api)
+  await fleet.deploy(OWNER, [manifest('Deployment', { paused: false })])
+  takeCalls()
+  conflicts = 3
+  expect(await fleet.deploy(OWNER, [manifest('Deployment', { paused: true })])).toBeUndefined()
+  expect(takeCalls().filter((call) => call.startsWith('apply'))).toEqual([`apply ${DEPLOYMENT}`])
+  conflicts = Infinity
+  await expect(fleet.deploy(OWNER, [manifest('Deployment', { paused: false })])).rejects.toThrow('status 409')
+})
+
 test('fields of other types are a refusal, and other failures of the API are none', async () => {
   const failing = (said: string) => fakeApi(['Deployment'], new ApiUnreadable('status 500', { status: 500, said })).api
   const said =

@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util'
 import type { Json } from '#base/json.ts'
 import { type Manifest, valueAt } from '#deploy/manifest.ts'
 import { type ApiAnswer, type ApplyOptions, MANAGER } from '../api-client.ts'
-import { ApiUnreadable } from '../api-unreadable.ts'
+import { ApiUnreadable, isConflict } from '../api-unreadable.ts'
 import { itemsOf, type Members, membersOf, textOf } from '../kubeconfig.ts'
 import { DEPLOYED_KINDS, listPath, manifestPath, nameOf } from './deployed-kinds.ts'
 import { foreignMessage, ownerNameOf, ownerOf } from './owners.ts'
@@ -37,8 +37,8 @@ export interface DeployRefusal {
 /** A second owner of fields that the gateway gives up, so that they keep their values until their new owner sets them. */
 const INTERIM_MANAGER = 'gatewright-handover'
 
-const CONFLICT = 409
-const TAKE_OVER_ATTEMPTS = 10
+/** How often objects are read and applied again when another writer, such as an autoscaler, was faster. */
+const REPEATS = 9
 
 interface Applied {
   readonly manifest: Manifest
@@ -62,6 +62,16 @@ export class Fleet {
    * @throws ApiUnreadable if the API does not answer, or permission is missing
    */
   async deploy(owner: Owner, manifests: readonly Manifest[]): Promise<DeployRefusal | undefined> {
+    for (let left = REPEATS; ; left--) {
+      try {
+        return await this.#deploy(owner, manifests)
+      } catch (error) {
+        if (left === 0 || !isConflict(error)) throw error
+      }
+    }
+  }
+
+  async #deploy(owner: Owner, manifests: readonly Manifest[]): Promise<DeployRefusal | undefined> {
     const current: (Members | undefined)[] = []
     for (const manifest of manifests) {
       const found = await this.#find(manifest)
@@ -106,21 +116,11 @@ export class Fleet {
    * as client libraries of Kubernetes do it ("Server-Side Apply", migration).
    */
   async #takeOver(manifest: Manifest, found: Members): Promise<void> {
-    for (let at: Members | undefined = found, left = TAKE_OVER_ATTEMPTS; at !== undefined; left--) {
-      const { managedFields, resourceVersion, uid } = membersOf(at.metadata)
-      const entries = itemsOf(managedFields).map(membersOf)
-      if (!entries.some(isOwnUpdate)) return
-      const taken = entries.map((entry) => (isOwnUpdate(entry) ? { ...entry, operation: 'Apply' } : entry))
-      const patch = { metadata: { uid, resourceVersion, managedFields: taken } }
-      try {
-        await this.#api.merge(manifestPath(manifest).object, patch)
-        return
-      } catch (error) {
-        if (!(error instanceof ApiUnreadable) || error.status !== CONFLICT || left === 1) throw error
-      }
-      // Others write its status, above all while it is new.
-      at = await this.#find(manifest)
-    }
+    const { managedFields, resourceVersion, uid } = membersOf(found.metadata)
+    const entries = itemsOf(managedFields).map(membersOf)
+    if (!entries.some(isOwnUpdate)) return
+    const taken = entries.map((entry) => (isOwnUpdate(entry) ? { ...entry, operation: 'Apply' } : entry))
+    await this.#api.merge(manifestPath(manifest).object, { metadata: { uid, resourceVersion, managedFields: taken } })
   }
 
   /** Asks the API whether it would accept the object. */
@@ -182,7 +182,7 @@ export class Fleet {
 const CREATE = `fieldManager=${MANAGER}&fieldValidation=Strict`
 
 /** The object itself is what the API refuses: its fields, an admission webhook, a quota. */
-const REFUSED: ReadonlySet<number> = new Set([400, 403, 409, 422])
+const REFUSED: ReadonlySet<number> = new Set([400, 403, 422])
 /** With status 500, Kubernetes refuses to apply fields that a kind does not have, or that have another type. */
 const UNTYPED = /^failed to create typed patch object/
 

@@ -1,5 +1,7 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { eventually } from '../../support/eventually.ts'
 import { freePort } from '../../support/free-port.ts'
@@ -11,6 +13,8 @@ export class RunningProxy implements AsyncDisposable {
   /** What it logged. */
   log = ''
   readonly #readiness: number
+  /** Its state is in a folder below it. */
+  readonly #folder = mkdtempSync(join(tmpdir(), 'gatewright-proxy-'))
   readonly #child
 
   private constructor(words: readonly string[], readiness: number) {
@@ -18,7 +22,7 @@ export class RunningProxy implements AsyncDisposable {
     const addresses = { GATEWRIGHT_ADMIN_ADDR: free, GATEWRIGHT_STATS_ADDR: free }
     const env = { ...process.env, ...addresses, GATEWRIGHT_READINESS_ADDR: `127.0.0.1:${readiness}`, POD_NAME: 'pod-1' }
     this.#readiness = readiness
-    this.#child = spawn(PROGRAM, words, { env, stdio: ['ignore', 'ignore', 'pipe'] })
+    this.#child = spawn(PROGRAM, words, { cwd: this.#folder, env, stdio: ['ignore', 'ignore', 'pipe'] })
     this.#child.stderr.on('data', (piece: Buffer) => {
       this.log += piece
     })
@@ -39,9 +43,11 @@ export class RunningProxy implements AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    if (this.#child.exitCode !== null) return
-    const exit = once(this.#child, 'exit')
-    this.#child.kill('SIGKILL')
-    await exit
+    if (this.#child.exitCode === null) {
+      const exit = once(this.#child, 'exit')
+      this.#child.kill('SIGKILL')
+      await exit
+    }
+    rmSync(this.#folder, { recursive: true })
   }
 }
