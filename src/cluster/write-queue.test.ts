@@ -62,6 +62,17 @@ test('a refused write is repeated with growing delays; others go on; the log say
   expect(said).toEqual(['PUT /a: forbidden; next attempt in 0.5 s'])
 })
 
+test('a write at which the API fails does not hold up the others', async () => {
+  using time = new VirtualTime()
+  const { queue, started, said, ends } = observedQueue()
+  queue.put('a', 1)
+  ends.get('a')!.reject(new ApiUnreadable('PUT /a: failed calling webhook', { status: 500 }))
+  await time.pass(0)
+  queue.put('b', 1)
+  expect(started).toEqual(['a1', 'b1'])
+  expect(said).toEqual(['PUT /a: failed calling webhook; next attempt in 0.5 s'])
+})
+
 test('a conflict is tried again at once, six times in all', async () => {
   using time = new VirtualTime()
   const { queue, started, said, ends, end } = observedQueue()

@@ -1,6 +1,6 @@
 import { BackOff } from '#base/back-off.ts'
 import { clock } from '#base/clock.ts'
-import { isConflict, isOutage } from './api-unreadable.ts'
+import { type ApiUnreadable, isConflict, isOutage } from './api-unreadable.ts'
 
 const PARALLEL = 4
 /** Then another writer is faster each time, and the next attempt is later. */
@@ -104,7 +104,7 @@ export class WriteQueue<T> implements Disposable {
     // A newer one may have come meanwhile.
     if (!this.#waiting.has(key)) this.#waiting.set(key, value)
     const message = error instanceof Error ? error.message : String(error)
-    if (isOutage(error)) return this.#pause(message, error.retryAfterMs)
+    if (concernsAll(error)) return this.#pause(message, error.retryAfterMs)
     this.#endOutage()
     const failure = this.#failures.get(key) ?? { backOff: this.#backOff(), message: undefined }
     this.#failures.set(key, failure)
@@ -141,6 +141,11 @@ export class WriteQueue<T> implements Disposable {
   #backOff(): BackOff {
     return new BackOff(FIRST_DELAY_MS, LONGEST_DELAY_MS, this.#options.random)
   }
+}
+
+/** With status 500, the API may fail at this object only, as when the admission webhook of a namespace does not answer. */
+function concernsAll(error: unknown): error is ApiUnreadable {
+  return isOutage(error) && error.status !== 500
 }
 
 function seconds(ms: number): string {

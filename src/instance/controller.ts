@@ -27,7 +27,6 @@ import type { DefinitionVersions } from '#control/status/supported-version.ts'
 import type { CallMetadata } from '#deliver/plan-server.ts'
 import { PlanServer } from '#deliver/plan-server.ts'
 import type { ServedProxy } from '#deliver/proxy-stream.ts'
-import { GatewayPorts } from '#deploy/gateway-ports.ts'
 import type { DeploySettings } from '#deploy/settings.ts'
 import type { PlanDelta } from '#plan/delta.ts'
 import { ControlPlane } from './control-plane.ts'
@@ -59,8 +58,8 @@ export interface ControllerOptions extends Pick<InstanceOptions, 'admin' | 'metr
   readonly settings: Omit<DeploySettings, 'authority'>
 }
 
-/** Kinds that decide which proxies run, and how. */
-const DEPLOYED_FROM: ReadonlySet<string> = new Set(['GatewayClass', 'Gateway', 'ProxyParameters'])
+/** Kinds that decide which classes and Gateways there are. */
+const OF_CLASSES: ReadonlySet<string> = new Set(['GatewayClass', 'Gateway'])
 
 /** Objects of a cluster have no place in a file. */
 const NO_FILES = { locate: () => undefined, stale: () => [] }
@@ -82,7 +81,6 @@ export class Controller {
   readonly #checks: PlanChecks
   readonly #control: ControlPlane
   readonly #proxies: ServedProxies
-  readonly #ports = new GatewayPorts()
   readonly #servers: OperatorServers
   #delivery: PlanServer | undefined
   #deployer: Deployer | undefined
@@ -92,8 +90,6 @@ export class Controller {
   #noCertificate: string | undefined
   #endWait: () => void = () => {}
   #quit: () => void = () => {}
-  /** Ports of listeners have changed, which Services have to follow. */
-  #hasOtherPorts = false
   /** When the translation under way began. */
   #takenMs = 0
   #isTranslated = false
@@ -182,7 +178,6 @@ export class Controller {
       names: this.#options.names,
       settings: { ...this.#options.settings, authority: tls['ca.crt']! },
       objects: () => this.#store.list(),
-      portsOf: (gateway) => this.#ports.of(gateway),
       found: (gateway, findings) => this.#control.deployed(gateway, findings),
       looked: (outcome, ms) => this.#metrics.reconciled('deployment', outcome, ms),
       failed: (message) => this.#warn(message),
@@ -235,11 +230,10 @@ export class Controller {
     const programmed = this.#store.list().filter(isProgrammed).map(keyOf)
     this.#control.start(() => {
       this.#control.defined(this.#definitionVersions)
-      for (const gateway of programmed) this.#proxies.expect(gateway, this.#ports.of(gateway))
+      for (const gateway of programmed) this.#proxies.expect(gateway, this.#deployer!.portsOf(gateway))
     })
     this.#isTranslated = true
     this.#delivery?.open()
-    this.#deployer?.update()
     this.#events.readiness([])
   }
 
@@ -300,6 +294,7 @@ export class Controller {
         statuses: this.#statuses.queued,
         events: this.#eventWriter.queued,
         finalizers: this.#finalizers.queued,
+        deployments: this.#deployer?.queued ?? 0,
       },
       proxies: this.#proxies.counts(),
     })
@@ -357,22 +352,17 @@ export class Controller {
 
   #take(delta: PlanDelta): ReadonlyMap<string, readonly Finding[]> {
     this.#version = delta.version
-    const hasOtherPorts = this.#ports.take(delta)
-    this.#hasOtherPorts ||= hasOtherPorts
+    this.#deployer?.take(delta)
     this.#delivery?.take(delta)
     return this.#checks.take(delta)
   }
 
-  /** Most changes, such as those of routes, concern no deployment. */
-  #objectsTaken({ set, removed }: ObjectChange): void {
+  #objectsTaken(change: ObjectChange): void {
     this.#metrics.reconciled('translation', 'success', clock.monotonic() - this.#takenMs)
-    const isOfGateways = [...set, ...removed].some(({ kind }) => DEPLOYED_FROM.has(kind))
-    if (isOfGateways) {
-      this.#finalizers.update(this.#store.list())
-      this.#delivery?.revoke(({ gateway }) => this.#uidOf(gateway) === undefined, 'the Gateway does not exist any more')
-    }
-    if (isOfGateways || this.#hasOtherPorts) this.#deployer?.update()
-    this.#hasOtherPorts = false
+    this.#deployer?.update(change)
+    if (![...change.set, ...change.removed].some(({ kind }) => OF_CLASSES.has(kind))) return
+    this.#finalizers.update(this.#store.list())
+    this.#delivery?.revoke(({ gateway }) => this.#uidOf(gateway) === undefined, 'the Gateway does not exist any more')
   }
 
   #left(proxy: ServedProxy, why: string): void {

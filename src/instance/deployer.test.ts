@@ -1,20 +1,20 @@
-import { afterEach, expect, test, vi } from 'vitest'
+import { expect, onTestFinished, test } from 'vitest'
 import type { ApiObject } from '#api/object.ts'
-import { clock } from '#base/clock.ts'
 import type { Finding } from '#base/finding.ts'
 import { ApiUnreadable } from '#cluster/api-unreadable.ts'
 import type { FleetApi } from '#cluster/deploy/fleet.ts'
 import { defaultSettings } from '#deploy/settings.ts'
+import { listenerItem } from '#engine/testing.ts'
 import { admitObject } from '#test/support/admit-object.ts'
+import { VirtualTime } from '#test/support/virtual-time.ts'
 import { Deployer } from './deployer.ts'
-
-afterEach(() => {
-  vi.restoreAllMocks()
-})
 
 const GATEWAY_API = 'gateway.networking.k8s.io/v1'
 
-function gateway(name: string, { uid = `uid-${name}`, className = 'gatewright', parameters = '' } = {}): ApiObject {
+function gateway(
+  name: string,
+  { uid = `uid-${name}`, className = 'gatewright', parameters = '', labels = {} } = {},
+): ApiObject {
   const parametersRef = { group: 'gatewright.dev', kind: 'ProxyParameters', name: parameters }
   const admitted = admitObject({
     apiVersion: GATEWAY_API,
@@ -22,7 +22,7 @@ function gateway(name: string, { uid = `uid-${name}`, className = 'gatewright', 
     metadata: { name, namespace: 'default' },
     spec: {
       gatewayClassName: className,
-      ...(parameters !== '' && { infrastructure: { parametersRef } }),
+      infrastructure: { labels, ...(parameters !== '' && { parametersRef }) },
       listeners: [{ name: 'http', port: 80, protocol: 'HTTP' }],
     },
   })
@@ -31,20 +31,19 @@ function gateway(name: string, { uid = `uid-${name}`, className = 'gatewright', 
 
 const deploying = (...objects: ApiObject[]) => deployingAs('gatewright', objects)
 
-/** The deployer of a controller with this class, and an API that keeps objects by path. */
+/** The deployer of a controller with this class, and an API that keeps objects by path. The test advances the time. */
 function deployingAs(gatewayClass: string, objects: ApiObject[]) {
+  const time = new VirtualTime()
   const stored = new Map<string, object>()
-  const state = {
-    failure: undefined as Error | undefined,
-    /** The end of a path that cannot be written, or not be read, and why. */
-    refused: undefined as readonly [string, Error] | undefined,
-    hidden: undefined as readonly [string, Error] | undefined,
-    waits: [] as [number, () => void][],
-  }
-  vi.spyOn(clock, 'after').mockImplementation((ms, run) => {
-    state.waits.push([ms, run])
-    return { cancel: () => {} }
-  })
+  /** By the end of a path, why it cannot be read, or an object there not be created. */
+  const hidden = new Map<string, Error>()
+  const refused = new Map<string, Error>()
+  const failureOf = (path: string, failures: ReadonlyMap<string, Error>) =>
+    [...failures].find(([end]) => path.endsWith(end))?.[1]
+  /** Names of objects that another program creates just before the controller does. */
+  const raced = new Set<string>()
+  /** Names of objects and lists of the API that were read; `objects`: those of the controller. */
+  const read: string[] = []
   let version = 0
   const put = (path: string, object: object) => {
     const { metadata } = object as { metadata: object }
@@ -54,8 +53,9 @@ function deployingAs(gatewayClass: string, objects: ApiObject[]) {
   }
   const api: FleetApi = {
     async get(path) {
-      if (state.failure !== undefined) throw state.failure
-      if (state.hidden !== undefined && path.endsWith(state.hidden[0])) throw state.hidden[1]
+      read.push(nameOf(path))
+      const failure = failureOf(path, hidden)
+      if (failure !== undefined) throw failure
       if (path.includes('?')) return { status: 200, body: { items: [] } }
       const body = stored.get(path) as Record<string, unknown> | undefined
       return body === undefined ? { status: 404, body: {} } : { status: 200, body }
@@ -63,8 +63,12 @@ function deployingAs(gatewayClass: string, objects: ApiObject[]) {
     async create(path, object) {
       const [list, query] = path.split('?')
       const { metadata } = object as { metadata: { name: string } }
-      if (state.refused !== undefined && `${list}/${metadata.name}`.endsWith(state.refused[0])) throw state.refused[1]
-      return query?.startsWith('dryRun=All') ? { status: 201, body: {} } : put(`${list}/${metadata.name}`, object)
+      const failure = failureOf(`${list}/${metadata.name}`, refused)
+      if (failure !== undefined) throw failure
+      if (query?.startsWith('dryRun=All')) return { status: 201, body: {} }
+      const created = put(`${list}/${metadata.name}`, object)
+      if (raced.delete(nameOf(`${list}/${metadata.name}`))) throw new ApiUnreadable('it exists', { status: 409 })
+      return created
     },
     merge: async (path) => ({ status: 200, body: stored.get(path) as Record<string, unknown> }),
     apply: async (path, object, options) => (options?.dryRun ? { status: 200, body: {} } : put(path, object)),
@@ -77,23 +81,47 @@ function deployingAs(gatewayClass: string, objects: ApiObject[]) {
     api,
     names: { controller: `${gatewayClass}.example/controller`, gatewayClass },
     settings: { ...defaultSettings('1.2.3'), authority: 'CA' },
-    objects: () => objects,
-    portsOf: () => [80],
+    objects: () => {
+      read.push('objects')
+      return objects
+    },
     found: (key, findings) => found.set(key, findings),
     failed: (message) => failed.push(message),
     reportBug: (error) => bugs.push(error),
     random: () => 1,
   })
-  return { deployer, stored, state, found, failed, bugs, objects }
+  onTestFinished(() => {
+    deployer.close()
+    time[Symbol.dispose]()
+    expect(bugs).toEqual([])
+  })
+  return {
+    ...{ deployer, stored, hidden, refused, raced, found, failed, time },
+    /** What was read since the last call. */
+    takeRead: () => read.splice(0),
+    /** Replaces all objects, waits for what follows at once. */
+    update: async (...now: ApiObject[]) => {
+      const removed = objects.splice(0, objects.length, ...now)
+      deployer.update({ set: now, removed })
+      await time.pass(0)
+    },
+    start: async () => {
+      deployer.update({ set: objects, removed: [] })
+      await time.pass(0)
+    },
+  }
 }
 
-const names = (stored: ReadonlyMap<string, object>) =>
-  [...stored.keys()].map((path) => path.split('/').slice(-2).join('/'))
+/** Plural and name of an object, or the plural of a list. */
+const nameOf = (path: string) => path.replace(/^.*\/namespaces\/[^/]*\//, '').replace(/\?.*/, '')
+const names = (stored: ReadonlyMap<string, object>) => [...stored.keys()].map(nameOf)
+
+const DEPLOYMENT = '/apis/apps/v1/namespaces/default/deployments/main'
+const AWAY = new ApiUnreadable('https://api cannot be read: connection refused')
 
 test('the objects of each Gateway of our class are deployed, with a session key', async () => {
-  const { deployer, stored, found, bugs, state } = deploying(gateway('main'), gateway('other', { className: 'nginx' }))
-  deployer.update()
-  await vi.waitFor(() => expect(state.waits).toHaveLength(1))
+  const { start, stored, found } = deploying(gateway('main'), gateway('other', { className: 'nginx' }))
+  await start()
   expect(names(stored).sort()).toEqual([
     'configmaps/main',
     'deployments/main',
@@ -102,7 +130,6 @@ test('the objects of each Gateway of our class are deployed, with a session key'
     'services/main',
   ])
   expect([...found]).toEqual([['Gateway/default/main', []]])
-  expect(bugs).toEqual([])
   expect(JSON.stringify([...stored.values()])).toContain('checksum/session-key')
 })
 
@@ -115,42 +142,96 @@ test.each(['a', 'b'])('of two controllers, %s deploys the Gateways of its class'
     ...['a', 'b'].map((className) => gateway(`by-name-${className}`, { className })),
     ...['x', 'y'].map((className) => gateway(`by-class-${className}`, { className })),
   ]
-  const { deployer, stored, state } = deployingAs(own, objects)
-  deployer.update()
-  await vi.waitFor(() => expect(state.waits).toHaveLength(1))
+  const { start, stored } = deployingAs(own, objects)
+  await start()
   const deployments = names(stored).filter((name) => name.startsWith('deployments/'))
-  expect(deployments).toEqual([`deployments/by-class-${own === 'a' ? 'x' : 'y'}`, `deployments/by-name-${own}`])
+  expect(deployments.sort()).toEqual([`deployments/by-class-${own === 'a' ? 'x' : 'y'}`, `deployments/by-name-${own}`])
 })
 
-test('while the cluster does not answer, it tries again, later each time; then the next look is a minute away', async () => {
-  const { deployer, stored, state, failed } = deploying(gateway('main'))
-  state.failure = new ApiUnreadable('https://api cannot be read: connection refused')
-  deployer.update()
-  for (const ms of [1000, 2000, 4000]) {
-    await vi.waitFor(() => expect(state.waits.at(-1)?.[0]).toBe(ms))
-    if (ms === 4000) state.failure = undefined
-    state.waits.at(-1)![1]()
+test('while the cluster does not answer, it tries again, later each time; then it looks each minute', async () => {
+  const { start, stored, hidden, failed, time, takeRead } = deploying(gateway('main'))
+  hidden.set('', AWAY)
+  await start()
+  for (const ms of [500, 1000, 2000]) {
+    expect(time.nextMs).toBe(ms)
+    if (ms === 2000) hidden.clear()
+    await time.pass(ms)
   }
-  await vi.waitFor(() => expect(state.waits.at(-1)?.[0]).toBe(60_000))
-  expect(failed).toEqual(Array.from({ length: 3 }, () => 'https://api cannot be read: connection refused'))
-  expect(stored.size).toBe(5)
+  expect(failed.map((message) => message.split(';')[0])).toEqual(Array.from({ length: 3 }, () => AWAY.message))
+  expect([stored.size, time.nextMs]).toEqual([5, 60_000])
+  takeRead()
+  stored.delete(DEPLOYMENT)
+  await time.pass(60_000)
+  expect(takeRead()).toContain('deployments/main')
+  expect([stored.has(DEPLOYMENT), time.nextMs]).toEqual([true, 60_000])
+})
+
+test('a Gateway at which the API fails waits by itself, longer each time', async () => {
+  const { start, update, stored, hidden, failed, found, time } = deploying(gateway('a'), gateway('b'))
+  hidden.set('services/a', new ApiUnreadable('status 500: x', { status: 500 }))
+  await start()
+  expect([names(stored).includes('deployments/b'), found.has('Gateway/default/a')]).toEqual([true, false])
+  await time.pass(500)
+  expect(time.nextMs).toBe(1000)
+  await update(gateway('a'), gateway('b'), gateway('c'))
+  expect(names(stored)).toContain('deployments/c')
+  expect(time.nextMs).toBe(1000)
+  hidden.clear()
+  await time.pass(1000)
+  expect(names(stored)).toContain('deployments/a')
+  expect(failed).toEqual(['status 500: x; next attempt in 0.5 s'])
+})
+
+test('an object that changes while it is applied is read again at once', async () => {
+  const { start, stored, found, raced, time } = deploying(gateway('main'))
+  raced.add('services/main')
+  await start()
+  expect([stored.size, found.get('Gateway/default/main'), time.nextMs]).toEqual([5, [], 60_000])
+})
+
+test('only Gateways that have changed are looked at, and none for a route', async () => {
+  const [a, b] = [gateway('a'), gateway('b')]
+  const { start, update, deployer, takeRead, time } = deploying(a, b)
+  await start()
+  takeRead()
+  const route = admitObject({ apiVersion: GATEWAY_API, kind: 'HTTPRoute', metadata: { name: 'r' }, spec: {} })
+  deployer.update({ set: [route], removed: [route] })
+  await time.pass(0)
+  expect(takeRead()).toEqual([])
+  // Another version with the same specification, and another status.
+  await update({ ...a, metadata: { ...a.metadata, generation: 2 } }, { ...b, status: {} } as ApiObject)
+  expect(takeRead()).toEqual(['objects'])
+  await update(gateway('a', { labels: { x: 'y' } }), b)
+  const read = takeRead()
+  expect([read.includes('deployments/a'), read.includes('deployments/b')]).toEqual([true, false])
+})
+
+test('a Service follows the ports of the listeners', async () => {
+  const { start, update, deployer, stored } = deploying(gateway('main'))
+  deployer.take({ set: [listenerItem({ key: 'Listener/default/main/http', port: 80 })], removed: [] })
+  await start()
+  const ports = () => JSON.stringify(stored.get('/api/v1/namespaces/default/services/main'))
+  expect([ports().includes('listener-80"'), deployer.portsOf('Gateway/default/main')]).toEqual([true, [80]])
+  deployer.take({ set: [listenerItem({ key: 'Listener/default/main/more', port: 8080 })], removed: [] })
+  // Those of a ListenerSet: no Gateway has changed.
+  deployer.update({ set: [], removed: [] })
+  await update(gateway('main'))
+  expect(ports()).toContain('listener-8080"')
 })
 
 test('a session key that cannot be used, and an object of somebody else, are findings, and nothing is changed', async () => {
-  const { deployer, stored, found, state } = deploying(gateway('main'))
+  const { start, stored, found, time } = deploying(gateway('main'))
   const key = '/api/v1/namespaces/default/secrets/main-session-key'
   const ownerReferences = [{ kind: 'Gateway', name: 'main', uid: 'uid-main', controller: true }]
   stored.set(key, { metadata: { ownerReferences }, data: { key: 'c2hvcnQ=' } })
-  deployer.update()
-  await vi.waitFor(() => expect(state.waits).toHaveLength(1))
+  await start()
   expect(found.get('Gateway/default/main')).toMatchObject([
     { code: 'deployment-blocked', message: expect.stringContaining('it has no key of 64 hexadecimal digits') },
   ])
-  expect(state.waits.at(-1)?.[0]).toBe(5000)
+  expect(time.nextMs).toBe(5000)
   stored.delete(key)
-  stored.set('/apis/apps/v1/namespaces/default/deployments/main', { metadata: {} })
-  deployer.update()
-  await vi.waitFor(() => expect(state.waits).toHaveLength(2))
+  stored.set(DEPLOYMENT, { metadata: {} })
+  await time.pass(5000)
   expect(found.get('Gateway/default/main')).toMatchObject([
     {
       code: 'deployment-blocked',
@@ -161,72 +242,64 @@ test('a session key that cannot be used, and an object of somebody else, are fin
 })
 
 test('a Gateway whose objects the API refuses, or does not show, does not stop the others', async () => {
-  const { deployer, stored, found, state } = deploying(gateway('a'), gateway('b'), gateway('c'))
-  state.refused = ['deployments/a', new ApiUnreadable('status 422: x', { status: 422, said: 'spec.x: wrong' })]
-  state.hidden = [
-    'services/b',
-    new ApiUnreadable('GET https://api responded with status 403: no right', { status: 403, said: 'no right' }),
-  ]
-  deployer.update()
-  await vi.waitFor(() => expect(state.waits).toHaveLength(1))
+  const { start, stored, hidden, refused, found, time } = deploying(gateway('a'), gateway('b'), gateway('c'))
+  refused.set('deployments/a', new ApiUnreadable('status 422: x', { status: 422, said: 'spec.x: wrong' }))
+  hidden.set('services/b', new ApiUnreadable('status 403: no right', { status: 403, said: 'no right' }))
+  await start()
   expect(found.get('Gateway/default/a')).toMatchObject([
     { code: 'parameters-invalid', message: 'Deployment default/a: spec.x: wrong' },
   ])
   expect(found.get('Gateway/default/b')).toMatchObject([{ code: 'deployment-blocked', message: 'no right' }])
   expect(names(stored)).toContain('deployments/c')
-  expect(state.waits.at(-1)?.[0]).toBe(5000)
+  expect(time.nextMs).toBe(5000)
 })
 
 test('nothing is made for a Gateway that is being deleted', async () => {
   const { metadata, ...others } = gateway('main')
   const deletionTimestamp = '2026-01-01T00:00:00Z'
-  const { deployer, stored, state } = deploying({
-    ...others,
-    metadata: { ...metadata, deletionTimestamp },
-  } as ApiObject)
-  deployer.update()
-  await vi.waitFor(() => expect(state.waits).toHaveLength(1))
+  const { start, stored } = deploying({ ...others, metadata: { ...metadata, deletionTimestamp } } as ApiObject)
+  await start()
   expect(stored.size).toBe(0)
 })
 
-test('problems of a Gateway that is gone are gone', async () => {
-  const { deployer, stored, found, state, objects } = deploying(gateway('main'))
-  stored.set('/apis/apps/v1/namespaces/default/deployments/main', { metadata: {} })
-  deployer.update()
-  await vi.waitFor(() => expect(state.waits).toHaveLength(1))
+test('problems of a Gateway that is gone are gone, and nothing looks at it any more', async () => {
+  const { start, update, stored, found, time } = deploying(gateway('main'))
+  stored.set(DEPLOYMENT, { metadata: {} })
+  await start()
   expect(found.get('Gateway/default/main')).toHaveLength(1)
-  objects.splice(0, 1)
-  deployer.update()
-  await vi.waitFor(() => expect(state.waits).toHaveLength(2))
-  expect(found.get('Gateway/default/main')).toEqual([])
+  await update()
+  expect([found.get('Gateway/default/main'), time.nextMs]).toEqual([[], undefined])
+})
+
+test('a Gateway that is deleted while it is deployed has no problems', async () => {
+  const { start, update, stored, found, time } = deploying(gateway('main'))
+  stored.set(DEPLOYMENT, { metadata: {} })
+  const starting = start()
+  await Promise.all([starting, update()])
+  expect([found.get('Gateway/default/main'), time.nextMs]).toEqual([[], undefined])
 })
 
 test('parameters that do not exist leave what runs as it is', async () => {
-  const { deployer, stored, state, objects } = deploying(gateway('main'))
-  deployer.update()
-  await vi.waitFor(() => expect(state.waits).toHaveLength(1))
+  const { start, update, stored, found, time } = deploying(gateway('main'))
+  await start()
   const before = [...stored.values()]
-  objects.splice(0, 1, gateway('main', { parameters: 'absent' }))
-  deployer.update()
-  await vi.waitFor(() => expect(state.waits).toHaveLength(2))
+  await update(gateway('main', { parameters: 'absent' }))
   expect([...stored.values()]).toEqual(before)
+  expect([found.get('Gateway/default/main'), time.nextMs]).toEqual([[], undefined])
 })
 
 test('edits that come while it deploys are deployed once more, with one next look', async () => {
-  const { deployer, state } = deploying(gateway('main'))
-  for (let i = 0; i < 5; i++) {
-    deployer.update()
-    await Promise.resolve()
-  }
-  await vi.waitFor(() => expect(state.waits.length).toBeGreaterThan(0))
-  await new Promise((resolve) => setTimeout(resolve, 20))
-  expect(state.waits).toHaveLength(1)
+  const { deployer, update, takeRead, time } = deploying()
+  await Promise.all(['a', 'b', 'c'].map((x) => update(gateway('main', { labels: { x } }))))
+  expect(takeRead().filter((name) => name === 'deployments/main')).toHaveLength(2)
+  expect([time.nextMs, deployer.queued]).toEqual([60_000, 0])
+  await time.pass(60_000)
+  expect(takeRead().filter((name) => name === 'deployments/main')).toHaveLength(1)
 })
 
 test('after its end, nothing is deployed', async () => {
-  const { deployer, stored } = deploying(gateway('main'))
+  const { deployer, start, stored, time } = deploying(gateway('main'))
   deployer.close()
-  deployer.update()
-  await new Promise((resolve) => setImmediate(resolve))
-  expect(stored.size).toBe(0)
+  await start()
+  expect([stored.size, time.nextMs]).toEqual([0, undefined])
 })

@@ -1,37 +1,40 @@
+import { isDeepStrictEqual } from 'node:util'
 import type { GatewayObject } from '#api/gateway.ts'
 import { type ApiObject, keyOf } from '#api/object.ts'
-import { BackOff } from '#base/back-off.ts'
+import type { ObjectChange } from '#api/object-change.ts'
 import { clock } from '#base/clock.ts'
 import type { Finding } from '#base/finding.ts'
 import type { FindingCode } from '#base/findings.ts'
 import { ApiUnreadable, isOutage } from '#cluster/api-unreadable.ts'
 import { Fleet, type FleetApi, type Owner } from '#cluster/deploy/fleet.ts'
 import { ensureSessionKey } from '#cluster/deploy/stored-secrets.ts'
+import { WriteQueue } from '#cluster/write-queue.ts'
 import type { ControllerNames } from '#control/context/controller.ts'
 import { inventoryOf } from '#control/context/inventory.ts'
 import { isOwnClass } from '#control/gateways/resolve-gateways.ts'
-import { resolveParameters } from '#control/gateways/resolve-parameters.ts'
+import { type GatewayParameters, resolveParameters } from '#control/gateways/resolve-parameters.ts'
+import { GatewayPorts } from '#deploy/gateway-ports.ts'
 import { labelValue } from '#deploy/names.ts'
 import { type Rendered, type RenderInput, render } from '#deploy/render.ts'
 import type { DeploySettings } from '#deploy/settings.ts'
+import type { PlanChange } from '#plan/delta.ts'
 
 /** What others did to deployed objects is undone after this time at the latest. */
 const RESYNC_MS = 60_000
 /** What blocks a deployment, such as an object of somebody else, may be gone without any change of what the controller reads. */
 const BLOCKED_MS = 5000
-const FIRST_RETRY_MS = 1000
-const LONGEST_RETRY_MS = 60_000
+
+/** Kinds that decide which proxies run, and how. */
+const DEPLOYED_FROM: ReadonlySet<string> = new Set(['GatewayClass', 'Gateway', 'ProxyParameters'])
 
 export interface DeployerOptions {
   readonly api: FleetApi
   readonly names: ControllerNames
   readonly settings: DeploySettings
   readonly objects: () => readonly ApiObject[]
-  /** Ports of the listeners of a Gateway that are served, by its key. */
-  readonly portsOf: (gateway: string) => readonly number[]
   /** Gets all problems of the deployment of a Gateway, by its key; none: it is as it should be. */
   readonly found: (gateway: string, findings: readonly Finding[]) => void
-  /** All was looked at, or the cluster could not be asked. @param ms how long that took */
+  /** A Gateway was deployed, or the API failed. @param ms how long that took */
   readonly looked?: (outcome: 'success' | 'failure', ms: number) => void
   /** The cluster cannot be asked. */
   readonly failed: (message: string) => void
@@ -44,91 +47,147 @@ export interface DeployerOptions {
 type OwnedGateway = GatewayObject & { readonly metadata: { readonly uid: string } }
 
 /** What is made for a Gateway that is being deleted would keep it from going. */
-function isOwned({ metadata }: GatewayObject): boolean {
-  return metadata.uid !== undefined && metadata.deletionTimestamp === undefined
+function canOwn(gateway: GatewayObject): gateway is OwnedGateway {
+  return gateway.metadata.uid !== undefined && gateway.metadata.deletionTimestamp === undefined
 }
 
-/** Keeps the objects that run the proxies of all Gateways as they should be. Nothing that runs is touched while its parameters are not usable. */
+/** What the objects of a Gateway are rendered from. */
+interface Wanted {
+  readonly gateway: OwnedGateway
+  readonly parameters: GatewayParameters
+  readonly ports: readonly number[]
+}
+
+/**
+ * Keeps the objects that run the proxies of all Gateways as they should be. Each Gateway is deployed by itself: when it has changed, again after
+ * a failure, and from time to time. Nothing that runs is touched while its parameters are not usable.
+ */
 export class Deployer {
   readonly #options: DeployerOptions
   readonly #fleet: Fleet
-  readonly #backOff: BackOff
-  #known: ReadonlyMap<string, Owner> = new Map()
-  #timer: { cancel(): void } | undefined
-  #isRunning = false
-  #isWanted = false
-  #isClosed = false
+  readonly #queue: WriteQueue<Wanted>
+  readonly #ports = new GatewayPorts()
+  /** Ports of listeners have changed, which Services have to follow. */
+  #hasOtherPorts = false
+  /** By key of the Gateway. */
+  #wanted: ReadonlyMap<string, Wanted> = new Map()
+  /** The next looks at Gateways that are deployed, or blocked. */
+  readonly #looks = new Map<string, { cancel(): void }>()
 
   constructor(options: DeployerOptions) {
+    const { api, failed, random } = options
     this.#options = options
-    this.#fleet = new Fleet(options.api)
-    this.#backOff = new BackOff(FIRST_RETRY_MS, LONGEST_RETRY_MS, options.random)
+    this.#fleet = new Fleet(api)
+    this.#queue = new WriteQueue({
+      write: (key, wanted) => this.#deploy(key, wanted),
+      failed,
+      ...(random && { random }),
+    })
   }
 
-  /** Deploys what has changed; while that is under way, once more afterwards. */
-  update(): void {
-    this.#isWanted = true
-    if (!this.#isRunning && !this.#isClosed) void this.#run()
+  /** Gateways that wait for their deployment, or are being deployed. */
+  get queued(): number {
+    return this.#queue.length
   }
 
+  /** Ports of the listeners of a Gateway that are served, by its key. */
+  portsOf(gateway: string): readonly number[] {
+    return this.#ports.of(gateway)
+  }
+
+  /** Takes a change of the plan. `update` follows, with the objects that it is from. */
+  take(change: PlanChange): void {
+    if (this.#ports.take(change)) this.#hasOtherPorts = true
+  }
+
+  /** Deploys the Gateways that a change of objects concerns. Most changes, such as those of routes, concern none. */
+  update({ set, removed }: ObjectChange): void {
+    if (!this.#hasOtherPorts && ![...set, ...removed].some(({ kind }) => DEPLOYED_FROM.has(kind))) return
+    this.#hasOtherPorts = false
+    const before = this.#wanted
+    this.#wanted = this.#allWanted()
+    for (const [key, { gateway }] of before) if (!this.#isCurrent(key, gateway)) this.#forget(key, gateway)
+    for (const [key, wanted] of this.#wanted) if (before.get(key) !== wanted) this.#look(key)
+  }
+
+  /** A deployment that is under way ends. */
   close(): void {
-    this.#isClosed = true
-    this.#timer?.cancel()
+    this.#wanted = new Map()
+    this.#queue[Symbol.dispose]()
+    for (const look of this.#looks.values()) look.cancel()
+    this.#looks.clear()
   }
 
-  async #run(): Promise<void> {
-    this.#isRunning = true
-    this.#timer?.cancel()
-    let nextMs = RESYNC_MS
-    while (this.#isWanted && !this.#isClosed) {
-      this.#isWanted = false
-      nextMs = await this.#deployAll()
-    }
-    this.#isRunning = false
-    if (!this.#isClosed) this.#timer = clock.after(nextMs, () => this.update())
-  }
-
-  /** @returns when to look again, in milliseconds */
-  async #deployAll(): Promise<number> {
-    const started = clock.monotonic()
-    const looked = (outcome: 'success' | 'failure') => this.#options.looked?.(outcome, clock.monotonic() - started)
-    try {
-      const inventory = inventoryOf(this.#options.objects())
-      const own = inventory
-        .all('Gateway')
-        .filter(({ spec }) => isOwnClass(inventory, this.#options.names, spec.gatewayClassName))
-        .filter((gateway): gateway is OwnedGateway => isOwned(gateway))
-      this.#forgetOthers(own)
-      let isBlocked = false
-      for (const gateway of own) {
+  /** Of Gateways that have not changed, the same as before. */
+  #allWanted(): ReadonlyMap<string, Wanted> {
+    const { objects, names } = this.#options
+    const inventory = inventoryOf(objects().filter(({ kind }) => DEPLOYED_FROM.has(kind)))
+    const own = inventory
+      .all('Gateway')
+      .filter(({ spec }) => isOwnClass(inventory, names, spec.gatewayClassName))
+      .filter(canOwn)
+    return new Map(
+      own.map((gateway) => {
+        const key = keyOf(gateway)
         // The translation has reported why parameters cannot be used.
-        const { objects: parameters, fault } = resolveParameters(inventory, gateway, () => {})
-        if (fault !== undefined) this.#options.found(keyOf(gateway), [])
-        else if (!(await this.#deploy(gateway, parameters))) isBlocked = true
-      }
-      this.#backOff.reset()
-      looked('success')
-      return isBlocked ? BLOCKED_MS : RESYNC_MS
-    } catch (error) {
-      if (this.#isClosed) return RESYNC_MS
-      looked('failure')
-      if (!(error instanceof ApiUnreadable)) {
-        this.#options.reportBug(error)
-        return this.#backOff.next()
-      }
-      this.#options.failed(error.message)
-      return this.#backOff.next(error.retryAfterMs)
-    }
+        const parameters = resolveParameters(inventory, gateway, () => {})
+        const wanted = { gateway, parameters, ports: this.portsOf(key) }
+        const before = this.#wanted.get(key)
+        return [key, before !== undefined && isSame(before, wanted) ? before : wanted]
+      }),
+    )
   }
 
-  /** @returns whether it is as it should be, as far as the parameters go. @throws ApiUnreadable if that is so for all Gateways */
-  async #deploy(gateway: OwnedGateway, parameters: RenderInput['parameters']): Promise<boolean> {
-    const { settings, portsOf } = this.#options
-    const input = { gateway, ports: portsOf(keyOf(gateway)), parameters, settings }
+  #isCurrent(key: string, { metadata: { uid } }: OwnedGateway): boolean {
+    return this.#wanted.get(key)?.gateway.metadata.uid === uid
+  }
+
+  #look(key: string): void {
+    this.#looks.get(key)?.cancel()
+    this.#looks.delete(key)
+    const wanted = this.#wanted.get(key)!
+    if (wanted.parameters.fault !== undefined) this.#options.found(key, [])
+    else this.#queue.put(key, wanted)
+  }
+
+  /** It is deleted, or another controller's: the cluster deletes what a Gateway owned. */
+  #forget(key: string, gateway: OwnedGateway): void {
+    this.#looks.get(key)?.cancel()
+    this.#looks.delete(key)
+    this.#fleet.forget(gateway.metadata)
+    this.#options.found(key, [])
+  }
+
+  /** @throws ApiUnreadable: the queue tries again */
+  async #deploy(key: string, wanted: Wanted): Promise<void> {
+    if (this.#wanted.get(key) !== wanted) return
+    const { looked, found, reportBug } = this.#options
+    const started = clock.monotonic()
+    let nextMs = RESYNC_MS
+    try {
+      const { findings, isBlocked } = await this.#deployed(wanted)
+      looked?.('success', clock.monotonic() - started)
+      if (isBlocked) nextMs = BLOCKED_MS
+      // Otherwise a newer one waits, or it is gone.
+      if (this.#wanted.get(key) === wanted) found(key, findings)
+    } catch (error) {
+      looked?.('failure', clock.monotonic() - started)
+      if (error instanceof ApiUnreadable) throw error
+      reportBug(error)
+    }
+    if (!this.#isCurrent(key, wanted.gateway)) this.#fleet.forget(wanted.gateway.metadata)
+    if (this.#wanted.get(key) === wanted)
+      this.#looks.set(
+        key,
+        clock.after(nextMs, () => this.#look(key)),
+      )
+  }
+
+  async #deployed({ gateway, parameters: { objects: parameters }, ports }: Wanted) {
+    const input = { gateway, ports, parameters, settings: this.#options.settings }
     const { findings, ...draft } = render(input)
     const blocked = draft.objects === undefined ? undefined : await this.#apply(input, draft)
-    this.#options.found(keyOf(gateway), blocked === undefined ? findings : [...findings, blocked])
-    return blocked === undefined
+    return { findings: blocked === undefined ? findings : [...findings, blocked], isBlocked: blocked !== undefined }
   }
 
   /** @returns why nothing was changed */
@@ -153,16 +212,14 @@ export class Deployer {
       return blocked(error.said ?? error.message)
     }
   }
+}
 
-  #forgetOthers(own: readonly OwnedGateway[]): void {
-    const known = new Map(own.map((gateway) => [keyOf(gateway), ownerOf(gateway)]))
-    for (const [key, owner] of this.#known) {
-      if (known.get(key)?.uid === owner.uid) continue
-      this.#fleet.forget(owner)
-      this.#options.found(key, [])
-    }
-    this.#known = known
+/** Whether the same objects would be rendered. Versions and statuses do not matter. */
+function isSame(one: Wanted, other: Wanted): boolean {
+  const read = ({ gateway: { metadata, spec }, parameters: { objects, fault }, ports }: Wanted) => {
+    return [metadata.uid, spec, objects.map((each) => [keyOf(each), each.spec]), fault === undefined, ports]
   }
+  return isDeepStrictEqual(read(one), read(other))
 }
 
 function problemOf({ origin }: GatewayObject, code: FindingCode, message: string): Finding {

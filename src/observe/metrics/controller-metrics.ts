@@ -7,14 +7,14 @@ const RECONCILE_DURATION = [0.001, 0.005, 0.025, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 
 export const CONTROLLER_METRICS = {
   reconciliations: {
     name: 'reconciliation_duration_seconds',
-    help: 'Duration of reconciliations: translation of changed objects, or deployment of the proxies of all Gateways. failure: the API did not answer, or refused.',
+    help: 'Duration of reconciliations: translation of changed objects, or deployment of the proxies of one Gateway. failure: the API did not answer, or refused.',
     type: 'histogram',
     labels: ['part', 'outcome'],
     buckets: RECONCILE_DURATION,
   },
   writeQueue: {
     name: 'write_queue_length',
-    help: 'Writes to the Kubernetes API that wait or are under way: of statuses, events or finalizers.',
+    help: 'Writes to the Kubernetes API that wait or are under way: of statuses, events, finalizers, or deployments of Gateways.',
     type: 'gauge',
     labels: ['queue'],
   },
