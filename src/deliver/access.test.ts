@@ -38,10 +38,10 @@ test('files are read again for each attempt', async () => {
   const server = await startServer(PLAN, { ...TLS, authorise: onlyWith(() => 'second-token') })
   const caFile = file('ca', CERTIFICATES.meshCa)
   const tokenFile = file('token', 'first-token')
-  const { client, logged } = startClient(server.url, { caFile, tokenFile })
-  await eventually('untrusted', () => client.disconnected?.startsWith('certificate-untrusted'))
+  const { client, logged, disconnected } = startClient(server.url, { caFile, tokenFile })
+  await eventually('untrusted', () => disconnected()?.startsWith('certificate-untrusted'))
   writeFileSync(caFile, CERTIFICATES.ca)
-  await eventually('refused', () => client.disconnected === 'UNAUTHENTICATED: the token is not one of a proxy')
+  await eventually('refused', () => disconnected() === 'UNAUTHENTICATED: the token is not one of a proxy')
   expect(client.whyNotReady).toBe(
     `the controller at ${server.url}, with the token of ${tokenFile}, gives no plan: UNAUTHENTICATED: the token is not one of a proxy; retrying`,
   )
@@ -88,9 +88,9 @@ test.each([
   ],
   ['nobody there', { url: 'http://127.0.0.1:1' }, 'connection-refused'],
 ])('%s: the proxy says so, and retries', async (_, options, cause) => {
-  const { client, logged } = startClient(options.url, options)
-  await eventually('failed', () => client.disconnected !== undefined)
-  expect(client.disconnected).toContain(cause)
+  const { client, logged, disconnected } = startClient(options.url, options)
+  await eventually('failed', () => disconnected() !== undefined)
+  expect(disconnected()).toContain(cause)
   expect(client.whyNotReady).toContain(`${cause}`)
   expect(client.whyNotReady).toMatch(/; retrying$/)
   expect(logged[0]).toMatch(/^warn no connection to the controller/)
@@ -98,9 +98,9 @@ test.each([
 
 test('a token file with two lines', async () => {
   const tokenFile = file('token', 'secret-one\nsecret-two')
-  const { client } = startClient('http://127.0.0.1:1', { tokenFile })
-  await eventually('failed', () => client.disconnected !== undefined)
-  expect(client.disconnected).toBe(`${tokenFile} does not contain one token`)
+  const { disconnected } = startClient('http://127.0.0.1:1', { tokenFile })
+  await eventually('failed', () => disconnected() !== undefined)
+  expect(disconnected()).toBe(`${tokenFile} does not contain one token`)
 })
 
 test('a failed check of the credential is not an admission', async () => {
@@ -109,22 +109,22 @@ test('a failed check of the credential is not an admission', async () => {
     throw new Error('secret')
   }
   const server = await startServer(PLAN, { authorise, reportBug: (error) => bugs.push(error) })
-  const { client } = startClient(server.url)
-  await eventually('failed', () => client.disconnected !== undefined)
-  expect(client.disconnected).toBe('UNAVAILABLE: the credential cannot be checked now')
+  const { disconnected } = startClient(server.url)
+  await eventually('failed', () => disconnected() !== undefined)
+  expect(disconnected()).toBe('UNAVAILABLE: the credential cannot be checked now')
   expect(bugs.length).toBeGreaterThan(0)
 })
 
 test('without a server the proxy keeps its plan, and gets the changes of the next one', async () => {
   const first = await startServer(PLAN)
-  const { client, target } = startClient(first.url)
+  const { client, target, disconnected } = startClient(first.url)
   await eventually('ready', () => client.whyNotReady === undefined)
   await first.server.close()
-  await eventually('gone', () => client.disconnected !== undefined)
+  await eventually('gone', () => disconnected() !== undefined)
   expect(client.whyNotReady).toBeUndefined()
   await startServer([...PLAN, ...routeTo('b')], { port: first.port })
   await eventually('back', () => target.items.has('HTTPRoute/default/b/0'))
-  expect(client.disconnected).toBeUndefined()
+  expect(disconnected()).toBeUndefined()
   expect(target.deltas.slice(1).flatMap(({ set }) => set).length).toBe(3)
 })
 
@@ -142,12 +142,12 @@ test.each([
     clock.after = after
   })
   const server = await startServer(PLAN, { random: () => random })
-  const { client, logged } = startClient(server.url)
+  const { client, logged, disconnected } = startClient(server.url)
   await eventually('ready', () => client.whyNotReady === undefined)
   lives[0]!()
   await eventually('back', () => lives.length === 2)
   expect(server.left).toEqual(['the stream has reached its age'])
-  expect(client.disconnected).toBeUndefined()
+  expect(disconnected()).toBeUndefined()
   expect(logged).toEqual([])
 })
 

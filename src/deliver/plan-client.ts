@@ -98,11 +98,6 @@ export class PlanClient implements PlanReports {
     return `the plan of the controller at ${this.#described} has not arrived yet`
   }
 
-  /** Whether the last attempt to connect succeeded, and why not. */
-  get disconnected(): string | undefined {
-    return this.#cause
-  }
-
   /** All workers run that version of the plan. */
   inForce(version: number): void {
     this.#state.setInForce(version)

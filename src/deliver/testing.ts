@@ -137,21 +137,27 @@ export interface ClientRig {
   readonly client: PlanClient
   readonly target: RecordingTarget
   readonly logged: string[]
+  /** Why there is no connection, as the log says. */
+  disconnected(): string | undefined
 }
 
 export function startClient(url: string, more: Partial<PlanClientOptions> = {}): ClientRig {
   const target = new RecordingTarget()
   const logged: string[] = []
+  let cause: string | undefined
   const client = new PlanClient({
     url,
     identity: 'pod-1',
     target,
-    log: (level, message, fields) => logged.push(`${level} ${message} ${JSON.stringify(fields)}`),
+    log: (level, message, fields) => {
+      logged.push(`${level} ${message} ${JSON.stringify(fields)}`)
+      cause = fields.cause as string | undefined
+    },
     reportBug: rethrow,
     ...more,
   })
   target.client = client
   onTestFinished(() => client.close())
   client.start()
-  return { client, target, logged }
+  return { client, target, logged, disconnected: () => cause }
 }
