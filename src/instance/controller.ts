@@ -1,10 +1,7 @@
-import { isIP } from 'node:net'
 import { createSecureContext, type SecureContext } from 'node:tls'
 import type { StatusReport } from '#admin/status-report.ts'
 import { type ApiObject, keyOf } from '#api/object.ts'
 import type { ObjectChange } from '#api/object-change.ts'
-import { createCertificate } from '#apiserver/credentials/certificates.ts'
-import { BackOff } from '#base/back-off.ts'
 import { clock } from '#base/clock.ts'
 import type { Finding } from '#base/finding.ts'
 import { SecretSet } from '#base/secret-set.ts'
@@ -13,7 +10,6 @@ import { ApiClient } from '#cluster/api-client.ts'
 import { ApiUnreadable } from '#cluster/api-unreadable.ts'
 import { ClusterStore } from '#cluster/cluster-store.ts'
 import { ProxyAccounts } from '#cluster/deploy/proxy-accounts.ts'
-import { ensureSecret } from '#cluster/deploy/stored-secrets.ts'
 import { GatewayDefinitions } from '#cluster/gateway-definitions.ts'
 import { itemsOf, membersOf } from '#cluster/kubeconfig.ts'
 import { BEHIND_SERVICES } from '#cluster/statuses/behind-services.ts'
@@ -30,6 +26,7 @@ import type { ServedProxy } from '#deliver/proxy-stream.ts'
 import type { DeploySettings } from '#deploy/settings.ts'
 import type { PlanDelta } from '#plan/delta.ts'
 import { ControlPlane } from './control-plane.ts'
+import { type CertificateNames, ControllerCertificate } from './controller-certificate.ts'
 import { ControllerMetrics } from './controller-metrics.ts'
 import { Deployer } from './deployer.ts'
 import { describeStatus } from './describe-status.ts'
@@ -40,21 +37,14 @@ import type { HostPort, InstanceOptions } from './options.ts'
 import { PlanChecks } from './plan-checks.ts'
 import { ServedProxies } from './served-proxies.ts'
 
-/** Waits between attempts to reach the API at the start. */
-const FIRST_RETRY_MS = 500
-const LONGEST_RETRY_MS = 30_000
-
-export interface ControllerOptions extends Pick<InstanceOptions, 'admin' | 'metrics' | 'readiness' | 'state'> {
+export interface ControllerOptions
+  extends Pick<InstanceOptions, 'admin' | 'metrics' | 'readiness' | 'state'>,
+    CertificateNames {
   readonly access: ApiAccess
   readonly names: ControllerNames
   /** Namespaces that are read; none: all. */
   readonly namespaces: readonly string[]
   readonly delivery: HostPort
-  /** The controller's own namespace, and the Service through which proxies reach it. */
-  readonly namespace: string
-  readonly service: string
-  /** Further names of the controller, which its certificate has. */
-  readonly hosts: readonly string[]
   readonly settings: Omit<DeploySettings, 'authority'>
 }
 
@@ -78,6 +68,7 @@ export class Controller {
   readonly #finalizers: ClassFinalizers
   readonly #definitions: GatewayDefinitions
   readonly #accounts: ProxyAccounts
+  readonly #certificate: ControllerCertificate
   readonly #checks: PlanChecks
   readonly #control: ControlPlane
   readonly #proxies: ServedProxies
@@ -86,9 +77,6 @@ export class Controller {
   #deployer: Deployer | undefined
   #version = 0
   #definitionVersions: DefinitionVersions | undefined
-  /** Why there is no certificate for the delivery of plans yet. */
-  #noCertificate: string | undefined
-  #endWait: () => void = () => {}
   #quit: () => void = () => {}
   /** When the translation under way began. */
   #takenMs = 0
@@ -124,6 +112,7 @@ export class Controller {
       reportBug: this.#bugs.reportBug,
     })
     this.#accounts = new ProxyAccounts(client, new TokenReviews(client, settings.audience), (key) => this.#uidOf(key))
+    this.#certificate = new ControllerCertificate({ ...options, client, failed })
     this.#checks = new PlanChecks(this.#bugs.onFault)
     this.#control = new ControlPlane({
       names,
@@ -168,7 +157,7 @@ export class Controller {
       quit: () => this.#quit(),
       reportBug,
     })
-    const tls = await this.#untilCertificate()
+    const tls = await this.#certificate.obtain()
     if (tls === undefined || this.#isClosed) return
     const context = createSecureContext({ cert: tls['tls.crt'], key: tls['tls.key'], minVersion: 'TLSv1.2' })
     this.#delivery = this.#planServer(this.#options.delivery, context)
@@ -190,7 +179,8 @@ export class Controller {
 
   get whyNotReady(): readonly string[] {
     if (this.#isClosed) return ['stopping']
-    const missing = this.#noCertificate === undefined ? [] : [`no certificate for proxies yet: ${this.#noCertificate}`]
+    const { problem } = this.#certificate
+    const missing = problem === undefined ? [] : [`no certificate for proxies yet: ${problem}`]
     const reasons = [...missing, ...this.#store.whyNotReady()]
     if (reasons.length > 0) return reasons
     return this.#isTranslated ? [] : ['the objects are not translated yet']
@@ -213,7 +203,7 @@ export class Controller {
   /** Also ends a start that waits for the API. */
   async close(): Promise<void> {
     this.#isClosed = true
-    this.#endWait()
+    this.#certificate.close()
     this.#deployer?.close()
     this.#control.close()
     await this.#delivery?.close()
@@ -240,50 +230,6 @@ export class Controller {
   #defined(versions: DefinitionVersions | undefined): void {
     this.#definitionVersions = versions
     if (this.#isTranslated) this.#control.defined(versions)
-  }
-
-  /** Tries until the API answers. @returns undefined if the controller was closed before */
-  async #untilCertificate(): Promise<Readonly<Record<string, string>> | undefined> {
-    const backOff = new BackOff(FIRST_RETRY_MS, LONGEST_RETRY_MS)
-    while (!this.#isClosed) {
-      try {
-        const values = await this.#ensureCertificate()
-        this.#noCertificate = undefined
-        return values
-      } catch (error) {
-        if (!(error instanceof ApiUnreadable)) throw error
-        if (this.#isClosed) return undefined
-        this.#noCertificate = error.message
-        const waitMs = backOff.next(error.retryAfterMs)
-        this.#warn(`${error.message}; next attempt in ${(waitMs / 1000).toFixed(1)} s`)
-        await this.#wait(waitMs)
-      }
-    }
-    return undefined
-  }
-
-  #wait(ms: number): Promise<void> {
-    return new Promise((resolve) => {
-      const timer = clock.after(ms, resolve)
-      this.#endWait = () => {
-        timer.cancel()
-        resolve()
-      }
-    })
-  }
-
-  /** The authority of the controller lives in a Secret, so that all its pods have the same. */
-  async #ensureCertificate(): Promise<Readonly<Record<string, string>>> {
-    const { namespace, service, hosts } = this.#options
-    const host = `${service}.${namespace}.svc`
-    const metadata = { name: `${service}-authority`, namespace }
-    const secret = { apiVersion: 'v1', kind: 'Secret', metadata, type: 'Opaque' }
-    const names = [host, `${host}.cluster.local`, ...hosts]
-    return ensureSecret(this.#client, secret, async () => {
-      const [ips, dns] = [names.filter((name) => isIP(name) !== 0), names.filter((name) => isIP(name) === 0)]
-      const { ca, certificate, key } = await createCertificate({ dns, ips })
-      return { 'ca.crt': ca, 'tls.crt': certificate, 'tls.key': key }
-    })
   }
 
   #samples(): ReturnType<typeof gatherControllerSamples> {
