@@ -10,8 +10,9 @@ test('npm prints no warnings about packages that ask for a newer Node', () => {
   expect(readFileSync('.npmrc', 'utf8')).toMatch(/^loglevel=error$/m)
 })
 
-test('README lists the environment variables in the words of the help', () => {
-  const rows = [...README.matchAll(/^\| `([A-Z_]+)` \| (.*) \|$/gm)].map(([, name, meaning]) => [name, meaning])
+test('the reference lists the environment variables in the words of the help', () => {
+  const page = readFileSync('docs/commands.md', 'utf8')
+  const rows = [...page.matchAll(/^\| `([A-Z_]+)` \| (.*) \|$/gm)].map(([, name, meaning]) => [name, meaning])
   expect(rows).toEqual(Object.entries(VARIABLES).map(([name, { meaning }]) => [name, meaning]))
 })
 
@@ -38,4 +39,15 @@ test('commands to paste run TypeScript with the pinned runtime, and name files t
   })
   expect(commands.length).toBeGreaterThan(5)
   for (const command of commands) expect(command).toMatchObject({ runtime: 'node_modules/.bin/node', exists: true })
+})
+
+test('README fits on a few screens', () => {
+  expect(README.split('\n').length).toBeLessThanOrEqual(150)
+})
+
+test('the map of the documentation leads to all guides, behaviour pages and examples', () => {
+  const map = readFileSync('docs/README.md', 'utf8')
+  const pages = globSync(['docs/guides/*.md', 'docs/behaviour/*.md'])
+  for (const page of pages) expect(map).toContain(`](${page.slice('docs/'.length)})`)
+  for (const page of globSync('examples/*/README.md')) expect(map).toContain(`](../${page})`)
 })
