@@ -1,4 +1,4 @@
-import { createSecureContext, type SecureContext } from 'node:tls'
+import { createSecureContext } from 'node:tls'
 import type { StatusReport } from '#admin/status-report.ts'
 import { type ApiObject, keyOf } from '#api/object.ts'
 import type { ObjectChange } from '#api/object-change.ts'
@@ -7,7 +7,6 @@ import type { Finding } from '#base/finding.ts'
 import { SecretSet } from '#base/secret-set.ts'
 import type { ApiAccess } from '#cluster/api-access.ts'
 import { ApiClient } from '#cluster/api-client.ts'
-import { ApiUnreadable } from '#cluster/api-unreadable.ts'
 import { ClusterStore } from '#cluster/cluster-store.ts'
 import { ProxyAccounts } from '#cluster/deploy/proxy-accounts.ts'
 import { GatewayDefinitions } from '#cluster/gateway-definitions.ts'
@@ -20,9 +19,6 @@ import { TokenReviews } from '#cluster/token-reviews.ts'
 import type { ControllerNames } from '#control/context/controller.ts'
 import { noteSecrets } from '#control/secret-values.ts'
 import type { DefinitionVersions } from '#control/status/supported-version.ts'
-import type { CallMetadata } from '#deliver/plan-server.ts'
-import { PlanServer } from '#deliver/plan-server.ts'
-import type { ServedProxy } from '#deliver/proxy-stream.ts'
 import type { DeploySettings } from '#deploy/settings.ts'
 import type { PlanDelta } from '#plan/delta.ts'
 import { ControlPlane } from './control-plane.ts'
@@ -35,7 +31,7 @@ import { gatherControllerSamples } from './gather-samples.ts'
 import { OperatorServers } from './operator-servers.ts'
 import type { HostPort, InstanceOptions } from './options.ts'
 import { PlanChecks } from './plan-checks.ts'
-import { ServedProxies } from './served-proxies.ts'
+import { ProxyDelivery } from './proxy-delivery.ts'
 
 export interface ControllerOptions
   extends Pick<InstanceOptions, 'admin' | 'metrics' | 'readiness' | 'state'>,
@@ -67,15 +63,12 @@ export class Controller {
   readonly #eventWriter: EventWriter
   readonly #finalizers: ClassFinalizers
   readonly #definitions: GatewayDefinitions
-  readonly #accounts: ProxyAccounts
   readonly #certificate: ControllerCertificate
   readonly #checks: PlanChecks
   readonly #control: ControlPlane
-  readonly #proxies: ServedProxies
+  readonly #delivery: ProxyDelivery
   readonly #servers: OperatorServers
-  #delivery: PlanServer | undefined
   #deployer: Deployer | undefined
-  #version = 0
   #definitionVersions: DefinitionVersions | undefined
   #quit: () => void = () => {}
   /** When the translation under way began. */
@@ -111,7 +104,6 @@ export class Controller {
       failed,
       reportBug: this.#bugs.reportBug,
     })
-    this.#accounts = new ProxyAccounts(client, new TokenReviews(client, settings.audience), (key) => this.#uidOf(key))
     this.#certificate = new ControllerCertificate({ ...options, client, failed })
     this.#checks = new PlanChecks(this.#bugs.onFault)
     this.#control = new ControlPlane({
@@ -127,15 +119,12 @@ export class Controller {
       translated: (findings) => events.translated(findings, NO_FILES),
       onFault: this.#bugs.onFault,
     })
-    this.#proxies = new ServedProxies({
+    this.#delivery = new ProxyDelivery({
+      address: options.delivery,
+      accounts: new ProxyAccounts(client, new TokenReviews(client, settings.audience), (key) => this.#uidOf(key)),
       reports: this.#control.reports,
-      version: () => this.#version,
-      refused: ({ identity }, { key, message }) =>
-        events.message('deliver', 'error', 'a proxy cannot use a part of its plan', {
-          proxy: identity,
-          item: key,
-          cause: message,
-        }),
+      events,
+      reportBug: this.#bugs.reportBug,
     })
   }
 
@@ -149,7 +138,7 @@ export class Controller {
     this.#store.subscribe(() => this.#events.clusterChanged(this.#store.problems()))
     await this.#servers.start({
       metricsText: (format) => this.#metrics.reader.text(this.#samples(), format),
-      dump: () => ({ version: this.#version, items: this.#control.items.values() }),
+      dump: () => ({ version: this.#delivery.version, items: this.#control.items.values() }),
       events: this.#events,
       secrets: this.#secrets,
       whyNotReady: () => this.whyNotReady,
@@ -160,8 +149,7 @@ export class Controller {
     const tls = await this.#certificate.obtain()
     if (tls === undefined || this.#isClosed) return
     const context = createSecureContext({ cert: tls['tls.crt'], key: tls['tls.key'], minVersion: 'TLSv1.2' })
-    this.#delivery = this.#planServer(this.#options.delivery, context)
-    this.#deliveryPort = await this.#delivery.listen()
+    this.#deliveryPort = await this.#delivery.listen(context)
     this.#deployer = new Deployer({
       api: this.#client,
       names: this.#options.names,
@@ -206,8 +194,7 @@ export class Controller {
     this.#certificate.close()
     this.#deployer?.close()
     this.#control.close()
-    await this.#delivery?.close()
-    this.#proxies.close()
+    await this.#delivery.close()
     for (const each of [this.#definitions, this.#statuses, this.#eventWriter, this.#finalizers]) each[Symbol.dispose]()
     await this.#servers.close()
     this.#metrics.close()
@@ -220,10 +207,10 @@ export class Controller {
     const programmed = this.#store.list().filter(isProgrammed).map(keyOf)
     this.#control.start(() => {
       this.#control.defined(this.#definitionVersions)
-      for (const gateway of programmed) this.#proxies.expect(gateway, this.#deployer!.portsOf(gateway))
+      for (const gateway of programmed) this.#delivery.proxies.expect(gateway, this.#deployer!.portsOf(gateway))
     })
     this.#isTranslated = true
-    this.#delivery?.open()
+    this.#delivery.open()
     this.#events.readiness([])
   }
 
@@ -234,7 +221,7 @@ export class Controller {
 
   #samples(): ReturnType<typeof gatherControllerSamples> {
     return gatherControllerSamples({
-      planVersion: this.#version,
+      planVersion: this.#delivery.version,
       findings: [...this.#store.problems(), ...this.#control.findings],
       queues: {
         statuses: this.#statuses.queued,
@@ -242,7 +229,7 @@ export class Controller {
         finalizers: this.#finalizers.queued,
         deployments: this.#deployer?.queued ?? 0,
       },
-      proxies: this.#proxies.counts(),
+      proxies: this.#delivery.proxies.counts(),
     })
   }
 
@@ -258,48 +245,20 @@ export class Controller {
       prices: undefined,
       findings: this.#control.findings,
       ofDataPlane: {
-        planVersion: this.#version,
+        planVersion: this.#delivery.version,
         workers: [],
         failingOutputs: [],
         keySets: [],
         credentials: [],
-        proxies: this.#proxies.list(),
+        proxies: this.#delivery.proxies.list(),
       },
       notReady: this.whyNotReady,
     })
   }
 
-  #planServer({ host, port }: HostPort, context: SecureContext): PlanServer {
-    return new PlanServer({
-      host,
-      port,
-      tls: () => context,
-      authorise: (metadata) => this.#authorise(metadata),
-      changed: (proxy) => this.#proxies.changed(proxy),
-      left: (proxy, why) => this.#left(proxy, why),
-      refused: (peer, why) =>
-        this.#events.message('deliver', 'warn', 'a proxy was refused', { peer: peer.remoteAddress, cause: why }),
-      reportBug: this.#bugs.reportBug,
-    })
-  }
-
-  async #authorise(metadata: CallMetadata) {
-    try {
-      const admitted = await this.#accounts.admit(metadata.get('authorization'))
-      return 'why' in admitted ? ({ status: 'unauthenticated', message: admitted.why } as const) : admitted
-    } catch (error) {
-      if (!(error instanceof ApiUnreadable)) throw error
-      return {
-        status: 'unavailable',
-        message: 'the credential cannot be checked, because the cluster does not answer',
-      } as const
-    }
-  }
-
   #take(delta: PlanDelta): ReadonlyMap<string, readonly Finding[]> {
-    this.#version = delta.version
     this.#deployer?.take(delta)
-    this.#delivery?.take(delta)
+    this.#delivery.take(delta)
     return this.#checks.take(delta)
   }
 
@@ -308,12 +267,7 @@ export class Controller {
     this.#deployer?.update(change)
     if (![...change.set, ...change.removed].some(({ kind }) => OF_CLASSES.has(kind))) return
     this.#finalizers.update(this.#store.list())
-    this.#delivery?.revoke(({ gateway }) => this.#uidOf(gateway) === undefined, 'the Gateway does not exist any more')
-  }
-
-  #left(proxy: ServedProxy, why: string): void {
-    this.#events.message('deliver', 'debug', 'a proxy has disconnected', { proxy: proxy.identity, cause: why })
-    this.#proxies.left(proxy)
+    this.#delivery.revoke((gateway) => this.#uidOf(gateway) === undefined)
   }
 
   /** Of an object in force, by its key. */

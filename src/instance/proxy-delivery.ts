@@ -1,0 +1,102 @@
+import type { SecureContext } from 'node:tls'
+import { ApiUnreadable } from '#cluster/api-unreadable.ts'
+import type { ProxyAccounts } from '#cluster/deploy/proxy-accounts.ts'
+import { type CallMetadata, PlanServer } from '#deliver/plan-server.ts'
+import type { ServedProxy } from '#deliver/proxy-stream.ts'
+import type { PlanDelta } from '#plan/delta.ts'
+import type { ProxyReports } from '#plan/plan-link.ts'
+import type { InstanceEvents } from './events.ts'
+import type { HostPort } from './options.ts'
+import { ServedProxies } from './served-proxies.ts'
+
+export interface ProxyDeliveryOptions {
+  readonly address: HostPort
+  /** Decides which Gateway's plan a proxy gets. */
+  readonly accounts: ProxyAccounts
+  readonly reports: Pick<ProxyReports, 'reported' | 'observed'>
+  readonly events: Pick<InstanceEvents, 'message'>
+  readonly reportBug: (error: unknown) => void
+}
+
+/** Delivers plans to the proxies of a cluster, and passes on what they report. */
+export class ProxyDelivery {
+  readonly #options: ProxyDeliveryOptions
+  readonly #server: PlanServer
+  readonly proxies: ServedProxies
+  #certificate: SecureContext | undefined
+  #version = 0
+
+  constructor(options: ProxyDeliveryOptions) {
+    const { address, reports, events, reportBug } = options
+    this.#options = options
+    this.proxies = new ServedProxies({
+      reports,
+      version: () => this.#version,
+      refused: ({ identity }, { key, message }) =>
+        events.message('deliver', 'error', 'a proxy cannot use a part of its plan', {
+          proxy: identity,
+          item: key,
+          cause: message,
+        }),
+    })
+    this.#server = new PlanServer({
+      ...address,
+      tls: () => this.#certificate!,
+      authorise: (metadata) => this.#authorise(metadata),
+      changed: (proxy) => this.proxies.changed(proxy),
+      left: (proxy, why) => this.#left(proxy, why),
+      refused: (peer, why) =>
+        events.message('deliver', 'warn', 'a proxy was refused', { peer: peer.remoteAddress, cause: why }),
+      reportBug,
+    })
+  }
+
+  /** The newest version of the plan; 0: none yet. */
+  get version(): number {
+    return this.#version
+  }
+
+  /** Opens the port. Proxies get nothing before `open`. @returns its number @throws PortInUse */
+  listen(certificate: SecureContext): Promise<number> {
+    this.#certificate = certificate
+    return this.#server.listen()
+  }
+
+  /** The plan contains all that the cluster has. */
+  open(): void {
+    this.#server.open()
+  }
+
+  take(delta: PlanDelta): void {
+    this.#version = delta.version
+    this.#server.take(delta)
+  }
+
+  /** Ends the streams of Gateways that do not exist any more. */
+  revoke(isGone: (gateway: string) => boolean): void {
+    this.#server.revoke(({ gateway }) => isGone(gateway), 'the Gateway does not exist any more')
+  }
+
+  async close(): Promise<void> {
+    await this.#server.close()
+    this.proxies.close()
+  }
+
+  async #authorise(metadata: CallMetadata) {
+    try {
+      const admitted = await this.#options.accounts.admit(metadata.get('authorization'))
+      return 'why' in admitted ? ({ status: 'unauthenticated', message: admitted.why } as const) : admitted
+    } catch (error) {
+      if (!(error instanceof ApiUnreadable)) throw error
+      return {
+        status: 'unavailable',
+        message: 'the credential cannot be checked, because the cluster does not answer',
+      } as const
+    }
+  }
+
+  #left(proxy: ServedProxy, why: string): void {
+    this.#options.events.message('deliver', 'debug', 'a proxy has disconnected', { proxy: proxy.identity, cause: why })
+    this.proxies.left(proxy)
+  }
+}
