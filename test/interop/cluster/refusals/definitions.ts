@@ -33,25 +33,21 @@ export const checkDefinitions: Part = async (transcript, stops) => {
       .split('\n')
       .filter((line) => line.startsWith('{'))
       .map((line) => JSON.parse(line) as Line)
-  const absent = async (message: string) => {
-    const found = (await lines()).filter((line) => line.code === 'kind-not-served' && line.message === message)
+  const absent = async () => {
+    const found = (await lines()).filter((line) => line.code === 'kind-not-served' && line.message === 'problem')
     return found.map(({ problem }) => /serves no (\w+)/.exec(problem ?? '')?.[1]).toSorted()
   }
   const kinds = Object.keys(OPTIONAL).toSorted()
-  const untilAll = (message: string) => team.until(message, async () => `${await absent(message)}` === `${kinds}`)
+  const untilAll = () => team.until('all findings', async () => `${await absent()}` === `${kinds}`)
 
   for (const guard of GUARDS) await system(['delete', guard, 'safe-upgrades.gateway.networking.k8s.io'])
   for (const plural of Object.values(OPTIONAL)) await system(['delete', 'crd', `${plural}.gateway.networking.k8s.io`])
-  await untilAll('problem')
-  transcript.check('kinds whose definitions are deleted are findings', await absent('problem'), kinds)
+  await untilAll()
+  transcript.check('kinds whose definitions are deleted are findings', await absent(), kinds)
   await system(['rollout', 'restart', `deployment/${CONTROLLER}`])
   await system(['rollout', 'status', `deployment/${CONTROLLER}`, '--timeout=60s'])
-  await untilAll('problem')
-  transcript.check(
-    'a controller that starts without them is ready, and has these findings',
-    await absent('problem'),
-    kinds,
-  )
+  await untilAll()
+  transcript.check('a controller that starts without them is ready, and has these findings', await absent(), kinds)
   const pod = () =>
     system([
       'get',
@@ -116,8 +112,9 @@ export const checkDefinitions: Part = async (transcript, stops) => {
   )
   for (const kind of ['tcproute', 'listenerset', 'backendtlspolicy'])
     await checkAccepted(`a late ${kind}`, `${kind}/late`)
-  await untilAll('problem resolved')
-  transcript.check('the findings are gone', await absent('problem resolved'), kinds)
+  const isComplete = async () =>
+    (await lines()).some(({ message }) => message === 'the objects of the cluster are complete, and none has errors')
+  transcript.check('the findings are gone', await team.until('no finding', isComplete), true)
   transcript.check('without a restart', await pod(), started)
 }
 
