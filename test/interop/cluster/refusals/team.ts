@@ -51,7 +51,9 @@ export async function createTeam(
   await restrictedNamespace(cluster, namespace, stops)
   const kubectl = kubectlIn(cluster, namespace)
   const find = async (object: string, type: string): Promise<Condition | undefined> => {
-    const { status } = JSON.parse(await kubectl(['get', object, '-o', 'json'])) as { status?: Statuses }
+    const { status } = JSON.parse(withoutWarnings(await kubectl(['get', object, '-o', 'json']))) as {
+      status?: Statuses
+    }
     const { conditions = [], parents = [], ancestors = [] } = status ?? {}
     const all = [...conditions, ...[...parents, ...ancestors].flatMap((entry) => entry.conditions)]
     return all.find((condition) => condition.type === type)
@@ -78,6 +80,11 @@ export async function createTeam(
     until,
     message: async (object, type) => (await find(object, type))?.message ?? '',
   }
+}
+
+/** Such as those about a version that is deprecated. */
+function withoutWarnings(output: string): string {
+  return output.replace(/^Warning: .*$/gm, '')
 }
 
 /** Each look starts a program. */
