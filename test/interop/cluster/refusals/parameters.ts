@@ -181,7 +181,9 @@ async function checkHandover(team: Team, transcript: Transcript): Promise<void> 
   }
   await team.until('the autoscaler', watched)
   for (let look = 0; look < 20; look++, await sleep(100)) await watched()
-  transcript.check('an autoscaler takes over without a fall', [...seen], ['2'])
+  // Starting takes CPU, so it may also add one.
+  const fallen = [...seen].filter((count) => Number(count) < 2)
+  transcript.check('an autoscaler takes over without a fall', fallen, [])
   const [owners] = await team.list('deployment', '-l', `${NAME_LABEL}=main`, '--show-managed-fields')
   const managers = (owners!.metadata as unknown as { managedFields: readonly Manager[] }).managedFields
   const ours = managers.filter(({ manager }) => manager === 'gatewright')
