@@ -91,8 +91,7 @@ async function underLoad(team: Team, what: string, work: () => Promise<void>, mo
   try {
     await work()
   } finally {
-    for (const load of loads) {
-      const { requests, failures } = await load.end()
+    for (const { requests, failures } of await Promise.all(loads.map((load) => load.end()))) {
       transcript.check(`${what}: no request of ${requests} fails`, [requests > 0, failures], [true, []])
     }
   }
@@ -140,8 +139,8 @@ async function checkEviction({ kubectl, transcript, ask }: Team): Promise<void> 
     const times = await kubectl(['get', 'pod', pod, '-o', `jsonpath={.metadata.deletionTimestamp} ${end}.finishedAt}`])
     const [deadline, finished] = times.split(' ').map((time) => Date.parse(time) / 1000) as [number, number]
     const seconds = finished - (deadline - LONGEST_SHUTDOWN_S)
-    const isInTime = seconds >= LEAST_SHUTDOWN_S && seconds < LONGEST_SHUTDOWN_S
-    transcript.check('it ends after the least and before the longest time', isInTime ? 'in time' : seconds, 'in time')
+    // The platform kills what runs longer than the longest time, which is not code 0.
+    transcript.check('it ends after the least time', seconds >= LEAST_SHUTDOWN_S ? 'after it' : seconds, 'after it')
   } finally {
     await setFinalizers(null)
   }

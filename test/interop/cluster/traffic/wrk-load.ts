@@ -3,7 +3,7 @@ import { installedProgram } from '../../counterparts.ts'
 import type { RunningCluster } from '../running-cluster.ts'
 
 /** Pauses between two requests of a connection, so that the load leaves time for the cluster on the same machine. */
-const PAUSES = { light: 'pause-50-ms.lua', heavy: 'pause-1-ms.lua' } as const
+const PAUSES = { light: 'pause-100-ms.lua', heavy: 'pause-1-ms.lua' } as const
 const CONNECTIONS = { light: 4, heavy: 16 } as const
 /** A loaded machine is slow, but what takes longer is a failure. */
 const TIMEOUT = '10s'

@@ -1,0 +1,1 @@
+function delay() return 100 end
