@@ -10,6 +10,20 @@ const ECHO_IMAGE = 'registry.k8s.io/gateway-api/conformance/echo-basic'
 /** Versions that the objects of the suite name. */
 const ECHO_TAGS = ['v0.1.0', 'v0.2.0']
 
+const FLAGS = [
+  ...['-usable-address=10.201.0.250', '-unusable-address=192.0.2.1'],
+  // A namespace waits half of the grace period of its pods before it looks again whether they are gone.
+  '-timeout-config-overrides=DeleteTimeout:120',
+]
+const NAMESPACE = 'gatewright-conformance'
+/** Small proxies, because a node has some 30 at a time. */
+const PARAMETERS = {
+  apiVersion: 'gatewright.dev/v1alpha1',
+  kind: 'ProxyParameters',
+  metadata: { name: 'small', namespace: NAMESPACE },
+  spec: { resources: { requests: { cpu: '10m', memory: '128Mi' } }, rawConfig: { workers: 1 } },
+}
+
 /** Runs the suite against the controller on the test cluster. @returns its exit code @param folder for files */
 export async function runOnCluster(
   { suite, echo }: SuitePrograms,
@@ -18,13 +32,17 @@ export async function runOnCluster(
 ): Promise<number> {
   await using stops = new AsyncDisposableStack()
   const cluster = runningCluster(stops)
-  await installController(cluster, 'gatewright-conformance', stops)
+  const { name, namespace } = PARAMETERS.metadata
+  const parametersRef = `gatewayClass.parametersRef.name=${name},gatewayClass.parametersRef.namespace=${namespace}`
+  await installController(cluster, NAMESPACE, stops, ['--set', parametersRef])
+  const { code, output } = await cluster.kubectl(['apply', '-f', '-'], JSON.stringify(PARAMETERS))
+  if (code !== 0) throw new Error(output)
   await importEchoServer(cluster, echo, folder)
   return await runSuite([CLUSTER_SCRIPT, 'in', suite], {
     kubeconfig: cluster.kubeconfigInside,
     mode: 'default',
     folder,
-    flags: ['-usable-address=10.201.0.250', '-unusable-address=192.0.2.1', ...flags],
+    flags: [...FLAGS, ...flags],
   })
 }
 
