@@ -6,6 +6,7 @@ import type { FleetApi } from '#cluster/deploy/fleet.ts'
 import { defaultSettings } from '#deploy/settings.ts'
 import { listenerItem } from '#engine/testing.ts'
 import { admitObject } from '#test/support/admit-object.ts'
+import { verifies } from '#test/support/verifies.ts'
 import { VirtualTime } from '#test/support/virtual-time.ts'
 import { Deployer } from './deployer.ts'
 
@@ -119,19 +120,23 @@ const names = (stored: ReadonlyMap<string, object>) => [...stored.keys()].map(na
 const DEPLOYMENT = '/apis/apps/v1/namespaces/default/deployments/main'
 const AWAY = new ApiUnreadable('https://api cannot be read: connection refused')
 
-test('the objects of each Gateway of our class are deployed, with a session key', async () => {
-  const { start, stored, found } = deploying(gateway('main'), gateway('other', { className: 'nginx' }))
-  await start()
-  expect(names(stored).sort()).toEqual([
-    'configmaps/main',
-    'deployments/main',
-    'secrets/main-session-key',
-    'serviceaccounts/main',
-    'services/main',
-  ])
-  expect([...found]).toEqual([['Gateway/default/main', []]])
-  expect(JSON.stringify([...stored.values()])).toContain('checksum/session-key')
-})
+verifies(
+  ['service/controller-provisions'],
+  'the objects of each Gateway of our class are deployed, with a session key',
+  async () => {
+    const { start, stored, found } = deploying(gateway('main'), gateway('other', { className: 'nginx' }))
+    await start()
+    expect(names(stored).sort()).toEqual([
+      'configmaps/main',
+      'deployments/main',
+      'secrets/main-session-key',
+      'serviceaccounts/main',
+      'services/main',
+    ])
+    expect([...found]).toEqual([['Gateway/default/main', []]])
+    expect(JSON.stringify([...stored.values()])).toContain('checksum/session-key')
+  },
+)
 
 test.each(['a', 'b'])('of two controllers, %s deploys the Gateways of its class', async (own) => {
   const gatewayClass = (name: string, controllerName: string) =>

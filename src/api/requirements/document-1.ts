@@ -16,7 +16,7 @@ export const DOCUMENT_1 = {
     '1',
     'A controller turns the objects into configuration of the data plane.',
   ),
-  'service/controller-provisions': behaviour.gap(1, '1', 'The controller provisions the data plane.'),
+  'service/controller-provisions': behaviour(1, '1', 'The controller provisions the data plane.'),
   'service/access-logs': behaviour(1, '1', 'The proxy writes access logs.'),
   'service/traces': behaviour(1, '1', 'The proxy emits traces.'),
   'service/metrics': behaviour(1, '1', 'The proxy emits metrics.'),
