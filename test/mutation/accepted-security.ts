@@ -125,6 +125,7 @@ export const ACCEPTED_SECURITY: readonly Accepted[] = [
   },
   {
     file: 'policies/traffic/rate-limit/compile-global.ts',
+    // biome-ignore lint/suspicious/noTemplateCurlyInString: a line of the source
     line: ": compile(`${path}.cost`, cost, unit === 'Requests' ? 'request-cost' : 'token-cost', 'value'),",
     original: "'value'",
     replacement: "''",
