@@ -86,11 +86,8 @@ function buildProgram(end: (code: ExitCode) => void, around: Surroundings | unde
       '--record-bodies <size>',
       'beginning of request and response bodies, prompts included, that decision records have, such as 4Ki (default: none)',
     )
-    .option('--log-format <format>', 'format of the log and the access log: text or json (default: text)')
-    .option(
-      '--log-level <level>',
-      'least important messages to log: error, warn, info or debug, also by module: info,proxy=debug (default: info)',
-    )
+    .addOption(logFormat())
+    .addOption(logLevel())
     .addHelpText('after', describeVariables('run'))
     .action(async (paths, options) => {
       const { run } = await import('./run.ts')
@@ -109,8 +106,8 @@ function buildProgram(end: (code: ExitCode) => void, around: Surroundings | unde
       '--state <dir>',
       'folder for the token that changes need on the admin port; default: .gatewright, if it can be written',
     )
-    .option('--log-format <format>', 'format of the log: text or json (default: text)')
-    .option('--log-level <level>', 'least important messages to log: error, warn, info or debug (default: info)')
+    .addOption(logFormat('the log'))
+    .addOption(logLevel())
     .addHelpText('after', describeVariables('controller'))
     .action(async (options) => {
       const { runController } = await import('./controller.ts')
@@ -132,8 +129,8 @@ function buildProgram(end: (code: ExitCode) => void, around: Surroundings | unde
       'folder for the levels of local rate limits, and the token that changes need on the admin port; default: .gatewright, if it can be written',
     )
     .option('--workers <n>', 'number of proxy threads (default: that of --config, or the number of processors)')
-    .option('--log-format <format>', 'format of the log and the access log: text or json (default: text)')
-    .option('--log-level <level>', 'least important messages to log: error, warn, info or debug (default: info)')
+    .addOption(logFormat())
+    .addOption(logLevel())
     .addHelpText('after', describeVariables('proxy'))
     .action(async (options) => {
       const { runProxy } = await import('./proxy.ts')
@@ -360,6 +357,14 @@ function buildProgram(end: (code: ExitCode) => void, around: Surroundings | unde
 }
 
 /** Options that `run` and the commands that predict it have in common. */
+const logFormat = (logs = 'the log and the access log') =>
+  new Option('--log-format <format>', `format of ${logs}: text or json (default: text)`)
+const logLevel = () =>
+  new Option(
+    '--log-level <level>',
+    'least important messages to log: error, warn, info or debug, also by module: info,proxy=debug (default: info)',
+  )
+
 const bind = () => new Option('--bind <ip>', 'address that listeners bind to').default('127.0.0.1')
 const addressPool = () =>
   new Option(
