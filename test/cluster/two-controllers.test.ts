@@ -5,7 +5,6 @@ import { BEHIND_SERVICES } from '#cluster/statuses/behind-services.ts'
 import { ClassFinalizers } from '#cluster/statuses/class-finalizers.ts'
 import { ClusterStatuses } from '#cluster/statuses/cluster-statuses.ts'
 import { ControlPlane } from '#instance/control-plane.ts'
-import { WAIT_LIMIT_MS } from '../support/time-limits.ts'
 import { connectToTestServer } from './connect-to-test-server.ts'
 
 const API = 'gateway.networking.k8s.io/v1'
@@ -71,8 +70,6 @@ function named(name: string, spec: object) {
   return { metadata: { name }, spec }
 }
 
-const eventually = <T>(look: () => T) => expect.poll(look, { timeout: WAIT_LIMIT_MS })
-
 const targeting = (kind: string, ...names: readonly string[]) =>
   names.map((name) => ({ group: 'gateway.networking.k8s.io', kind, name }))
 
@@ -106,31 +103,31 @@ test('two controllers write their own Gateways, classes, parents and ancestors, 
   await create(POLICIES, policy('of-b', targeting('HTTPRoute', 'of-b')))
   await create(POLICIES, policy('nowhere', targeting('HTTPRoute', 'gone')))
 
-  await eventually(async () => entries((await statusOf(`${routes}/shared`))?.parents)).toEqual(OF_BOTH)
-  await eventually(async () => entries((await statusOf(`${routes}/of-b`))?.parents)).toEqual(OF_BOTH.slice(1))
+  await expect.poll(async () => entries((await statusOf(`${routes}/shared`))?.parents)).toEqual(OF_BOTH)
+  await expect.poll(async () => entries((await statusOf(`${routes}/of-b`))?.parents)).toEqual(OF_BOTH.slice(1))
   const ancestorsOf = async (name: string) => entries((await statusOf(`${POLICIES}/${name}`))?.ancestors)
   const typesOf = async (name: string) =>
     ((await statusOf(`${POLICIES}/${name}`))?.conditions ?? []).map(({ type }: { type: string }) => type)
   for (const name of ['shared', 'of-both']) {
-    await eventually(() => ancestorsOf(name)).toEqual(OF_BOTH)
-    await eventually(() => typesOf(name)).toEqual([])
+    await expect.poll(() => ancestorsOf(name)).toEqual(OF_BOTH)
+    await expect.poll(() => typesOf(name)).toEqual([])
   }
-  await eventually(() => ancestorsOf('of-b')).toEqual(OF_BOTH.slice(1))
-  await eventually(() => typesOf('of-b')).toEqual(['Accepted', 'Attached'])
+  await expect.poll(() => ancestorsOf('of-b')).toEqual(OF_BOTH.slice(1))
+  await expect.poll(() => typesOf('of-b')).toEqual(['Accepted', 'Attached'])
   // One of the two says that there is no target, the other leaves it at that.
-  await eventually(() => ancestorsOf('nowhere')).toEqual([expect.stringMatching(/^[ab]\.example\/controller Status/)])
+  await expect.poll(() => ancestorsOf('nowhere')).toEqual([expect.stringMatching(/^[ab]\.example\/controller Status/)])
   for (const name of ['a', 'b']) {
     const object = async () => (await server.call(`${GROUP}/gatewayclasses/${name}`)).body
     const finalizers = ['gateway-exists-finalizer.gateway.networking.k8s.io']
     const conditions = [{ type: 'Accepted', status: 'True' }]
-    await eventually(object).toMatchObject({ metadata: { finalizers }, status: { conditions } })
+    await expect.poll(object).toMatchObject({ metadata: { finalizers }, status: { conditions } })
     const listeners = [{ name: 'http', attachedRoutes: name === 'a' ? 1 : 2 }]
-    await eventually(() => statusOf(`${GROUP}/${DEFAULT}/gateways/${name}`)).toMatchObject({ listeners })
+    await expect.poll(() => statusOf(`${GROUP}/${DEFAULT}/gateways/${name}`)).toMatchObject({ listeners })
   }
   expect((await server.call(`${GROUP}/${DEFAULT}/gateways/a`, { method: 'DELETE' })).status).toBe(200)
-  await eventually(async () => entries((await statusOf(`${routes}/shared`))?.parents)).toEqual(OF_BOTH.slice(1))
-  await eventually(() => ancestorsOf('shared')).toEqual(OF_BOTH.slice(1))
-  await eventually(() => typesOf('shared')).toEqual(['Accepted', 'Attached'])
+  await expect.poll(async () => entries((await statusOf(`${routes}/shared`))?.parents)).toEqual(OF_BOTH.slice(1))
+  await expect.poll(() => ancestorsOf('shared')).toEqual(OF_BOTH.slice(1))
+  await expect.poll(() => typesOf('shared')).toEqual(['Accepted', 'Attached'])
   // Each write of one wakes the other: if they disagreed, they would never end. Writes that lose and are repeated count, too.
   expect(writes.length).toBeLessThan(300)
   expect(failures).toEqual([[], []])
