@@ -6,7 +6,7 @@ export const MATCH_TYPES: Meanings = {
   regex: 'use "RegularExpression"',
   regexp: 'use "RegularExpression"',
   equals: 'use "Exact"',
-  startswith: 'use "PathPrefix"',
+  startswith: 'use "PathPrefix", which compares whole segments of the path',
 }
 
 export const PATH_MATCH: Meanings = {

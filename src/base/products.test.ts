@@ -6,6 +6,7 @@ import {
   type NeutralName,
   PRODUCTS,
   plainWord,
+  replacementsIn,
   withProduct,
 } from './products.ts'
 
@@ -28,6 +29,8 @@ test.each([
   ['claude', 'Anthropic is "ai.provider.providerFour"'],
   ['bedrock', 'Amazon Bedrock is "ai.provider.providerSeven"'],
   ['llama.cpp', 'llama.cpp has an API that is compatible with OpenAI; use "ai.provider.providerOne" with "host"'],
+  ['azure', 'choose "ai.provider.providerTwo" (Azure OpenAI) or "ai.provider.providerThree" (Azure AI)'],
+  ['google', 'choose "ai.provider.providerFive" (Gemini) or "ai.provider.providerSix" (Vertex AI)'],
   ['nonsense', undefined],
 ])('%s: %s', (word, expected) => {
   expect(meaningsOfProviders('ai.provider.')[plainWord(word)]).toBe(expected)
@@ -36,10 +39,10 @@ test.each([
 test.each<[NeutralName, string]>([
   ['providerOne', 'openai gpt chatgpt'],
   ['providerTwo', 'azureopenai azure'],
-  ['providerThree', 'azureai foundry azureaifoundry azurefoundry'],
+  ['providerThree', 'azureai azure foundry azureaifoundry azurefoundry'],
   ['providerFour', 'anthropic claude'],
   ['providerFive', 'gemini google googleai'],
-  ['providerSix', 'vertexai vertex gcpvertexai googlevertexai'],
+  ['providerSix', 'vertexai google vertex gcpvertexai googlevertexai'],
   ['providerSeven', 'amazonbedrock bedrock awsbedrock aws'],
   ['cloudOne', 'aws awssigv4 sigv4 iam'],
   ['cloudTwo', 'azure entra entraid azuread'],
@@ -66,4 +69,15 @@ test('products that are compatible with providerOne', () => {
 test('a word may mean different things in different places', () => {
   expect(meaningsOf(['cloudOne'])).toMatchObject({ aws: 'AWS is "cloudOne"' })
   expect(meaningsOfProviders()).toMatchObject({ aws: 'Amazon Bedrock is "providerSeven"' })
+})
+
+test.each([
+  ['OpenAI is "providerOne"', ['providerOne']],
+  ['use "hostnames"', ['hostnames']],
+  ['choose "providerTwo" (Azure OpenAI) or "providerThree" (Azure AI)', ['providerTwo', 'providerThree']],
+  ['OpenAI is "ai.provider.providerOne"', []],
+  ['Groq has an API that is compatible with OpenAI; use "providerOne" with "host"', []],
+  ['use "PathPrefix", which compares whole segments of the path', []],
+])('%s: only the name changes to one of %j', (meaning, names) => {
+  expect(replacementsIn(meaning)).toEqual(names)
 })

@@ -41,10 +41,10 @@ export function nameWithProduct(name: string): string {
 const OTHER_WORDS: { readonly [N in NeutralName]?: readonly string[] } = {
   providerOne: ['gpt', 'chatgpt'],
   providerTwo: ['azure'],
-  providerThree: ['foundry', 'azureaifoundry', 'azurefoundry'],
+  providerThree: ['azure', 'foundry', 'azureaifoundry', 'azurefoundry'],
   providerFour: ['claude'],
   providerFive: ['google', 'googleai'],
-  providerSix: ['vertex', 'gcpvertexai', 'googlevertexai'],
+  providerSix: ['google', 'vertex', 'gcpvertexai', 'googlevertexai'],
   providerSeven: ['bedrock', 'awsbedrock', 'aws'],
   cloudOne: ['awssigv4', 'sigv4', 'iam'],
   cloudTwo: ['entra', 'entraid', 'azuread'],
@@ -72,13 +72,31 @@ export function plainWord(word: string): string {
 
 /** Meanings of product names. @param path of the fields, with a dot at its end */
 export function meaningsOf(names: readonly NeutralName[], path = ''): Meanings {
-  const entries = names.flatMap((name) =>
-    [plainWord(PRODUCTS[name]), ...(OTHER_WORDS[name] ?? [])].map((word) => [
+  const words = new Set(names.flatMap(wordsFor))
+  return Object.fromEntries(
+    [...words].map((word) => [
       word,
-      `${PRODUCTS[name]} is "${path}${name}"`,
+      meaningOf(
+        names.filter((name) => wordsFor(name).includes(word)),
+        path,
+      ),
     ]),
   )
-  return Object.fromEntries(entries)
+}
+
+function meaningOf(names: readonly NeutralName[], path: string): string {
+  if (names.length > 1) return `choose ${names.map((name) => `"${path}${name}" (${PRODUCTS[name]})`).join(' or ')}`
+  return names.map((name) => `${PRODUCTS[name]} is "${path}${name}"`).join()
+}
+
+function wordsFor(name: NeutralName): readonly string[] {
+  return [plainWord(PRODUCTS[name]), ...(OTHER_WORDS[name] ?? [])]
+}
+
+/** The names that a word can be replaced by alone, according to its meaning: none if something else has to change, too. */
+export function replacementsIn(meaning: string): readonly string[] {
+  const isName = /^(?:use|[^"]+ is) "[^"]+"$/.test(meaning) || /^choose "/.test(meaning)
+  return isName ? [...meaning.matchAll(/"([A-Za-z]+)"/g)].map(([, name]) => name!) : []
 }
 
 /** Meanings of the names of LLM providers, including those that have the API of providerOne. */

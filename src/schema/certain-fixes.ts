@@ -1,6 +1,6 @@
 import type { TSchema } from 'typebox'
 import { parseJson } from '#base/parse-json.ts'
-import { plainWord } from '#base/products.ts'
+import { plainWord, replacementsIn } from '#base/products.ts'
 import { isOneEditAway } from '#base/suggest.ts'
 import { nodeOf, type SchemaNode } from './node.ts'
 import { type Enclosing, placeOfField } from './place-of-field.ts'
@@ -164,7 +164,7 @@ const SHORTEST = 4
 /** The only field that a name can mean here, and that is possible besides the others. */
 function meantField({ enclosing }: Search, node: SchemaNode, fields: Fields, name: string): string | undefined {
   const meaning = node.meanings?.[plainWord(name)]
-  if (meaning !== undefined) return fieldOfMeaning(meaning, node, fields)
+  if (meaning !== undefined) return fieldOfMeaning(meaning, node, fields, fields[name])
   const found = Object.keys(node.properties ?? {}).filter(
     (field) => !Object.hasOwn(fields, field) && field.length >= SHORTEST && isSimilar(name, field),
   )
@@ -181,11 +181,15 @@ function isSimilar(name: string, field: string): boolean {
   return isOneEditAway(one, other) || `${one}es` === other || one === `${other}es`
 }
 
-/** The field of this object that a word of another product stands for, if the advice is only to use its name. */
-function fieldOfMeaning(meaning: string, node: SchemaNode, fields: Fields): string | undefined {
-  const [, field] = /^use "([A-Za-z]+)"$/.exec(meaning) ?? []
-  const isPossible = field !== undefined && Object.hasOwn(node.properties ?? {}, field) && !Object.hasOwn(fields, field)
-  return isPossible && !isExcluded(node, fields, field) ? field : undefined
+/** The field of this object that a word of another product stands for, if the advice is only to use its name; of several, the only one that the value fits. */
+function fieldOfMeaning(meaning: string, node: SchemaNode, fields: Fields, value: unknown): string | undefined {
+  const { properties = {} } = node
+  const possible = replacementsIn(meaning).filter(
+    (field) => Object.hasOwn(properties, field) && !Object.hasOwn(fields, field) && !isExcluded(node, fields, field),
+  )
+  const [field, ...others] =
+    possible.length === 1 ? possible : possible.filter((each) => valueFor(properties[each]!, value) !== undefined)
+  return others.length === 0 ? field : undefined
 }
 
 /** Another field of its group is set. */
@@ -209,7 +213,11 @@ function valueFix(node: SchemaNode, value: unknown): ValueFix | undefined {
 }
 
 function wordFix({ enum: words = [], meanings }: SchemaNode, value: string): ValueFix | undefined {
-  if (meanings?.[plainWord(value)] !== undefined) return undefined
+  const meaning = meanings?.[plainWord(value)]
+  if (meaning !== undefined) {
+    const [word, ...others] = replacementsIn(meaning).filter((each) => words.includes(each))
+    return word === undefined || others.length > 0 ? undefined : { to: 'word', word }
+  }
   const same = words.filter((word) => word.toLowerCase() === value.toLowerCase())
   const near = value.length < SHORTEST ? [] : words.filter((word) => isOneEditAway(value, word))
   const [word, ...others] = same.length === 1 ? same : near

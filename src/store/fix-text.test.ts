@@ -76,6 +76,39 @@ describe('a certain correction of a route', () => {
   })
 })
 
+const BACKEND = (spec: string) => `# A backend.
+apiVersion: gatewright.dev/v1alpha1
+kind: ProxyBackend
+metadata: { name: llm }
+spec: ${spec}
+`
+
+test.each([
+  ['openai: { model: gpt-5 }', 'providerOne: { model: gpt-5 }'],
+  ['Anthropic: {}', 'providerFour: {}'],
+  ['bedrock: { region: eu-west-1 }', 'providerSeven: { region: eu-west-1 }'],
+  ['azure: { endpoint: a.example }', 'providerTwo: { endpoint: a.example }'],
+  [
+    'azure: { resourceName: a, resourceType: openai }',
+    'providerThree: { resourceName: a, resourceType: ResourceTypeOne }',
+  ],
+  ['google: { projectId: a }', 'providerSix: { projectId: a }'],
+  ['google: { model: a }', undefined],
+  ['azure: {}', undefined],
+  ['mistral: {}', undefined],
+  ['openai: {}, providerOne: {}', undefined],
+  ['openai: { temperature: 1 }', undefined],
+])('the name of a product: %s becomes %s', (before, after) => {
+  const { text } = fixText(BACKEND(`{ ai: { provider: { ${before} } } }`))
+  expect(text).toBe(BACKEND(`{ ai: { provider: { ${after ?? before} } } }`))
+})
+
+test('the name of a product as a value becomes ours', () => {
+  const policies = (provider: string) => BACKEND(`{ policies: { mcp: { authentication: { provider: ${provider} } } } }`)
+  expect(fixText(policies('"okta"')).text).toBe(policies('"IdpThree"'))
+  expect(fixText(ROUTE('{ rules: [{ matches: [{ path: { type: startsWith } }] }] }')).fixes).toEqual([])
+})
+
 test.each([
   ['a kind', 'kind: HTTPRout', 'kind: HTTPRoute'],
   ['a group', 'apiVersion: gateway.networking.k8s.io/v1', 'apiVersion: gateway.networking.k8s.io/v1'],

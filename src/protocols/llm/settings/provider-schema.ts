@@ -145,7 +145,6 @@ const PREFIX_ONLY = `Only for ${PATH_PREFIX_PROVIDERS.map(withProduct).join(' an
 
 const MEANINGS = {
   ...meaningsOfProviders(),
-  azure: `${PRODUCTS.providerTwo} is "providerTwo" (endpoint and deployment) or "providerThree" (resource)`,
   apikey: 'the key belongs in "policies.auth" of the ProxyBackend, or of the provider in a group',
   url: 'use "host", "port" and "path"',
   baseurl: 'use "host", "port" and "pathPrefix"',
