@@ -1,4 +1,4 @@
-import { plainWord } from '#base/products.ts'
+import { meaningsOfProviders, namesMeantBy, plainWord } from '#base/products.ts'
 import { suggest } from '#base/suggest.ts'
 import { nodeOf, type SchemaNode } from '#schema/index.ts'
 import { KINDS, type KindInfo } from './kinds.ts'
@@ -26,13 +26,43 @@ export function findField(text: string): FoundField | UnknownField {
   const [kind = '', ...names] = text.replace(/\[[^\]]*\]/g, '').split('.')
   const info = findKindByAnyName(kind)
   if (info === undefined) return unknownKind(kind, names)
-  let found: FoundField = { info, path: [], node: nodeOf(info.schema), isRequired: true }
+  let found = topOf(info)
   for (const name of names) {
     const next = childrenOf(found).find(({ path }) => path.at(-1) === name) ?? entryOf(found, name)
     if (next === undefined) return unknownName(found, name)
     found = next
   }
   return found
+}
+
+/** A name in the API. */
+export interface FoundName {
+  readonly name: string
+  /** The fields with that name, the uppermost first. */
+  readonly fields: readonly FoundField[]
+  /** The fields that may have that value. */
+  readonly values: readonly FoundField[]
+}
+
+/** The products that a word may mean, such as `openai`, with all their places; empty for other words. */
+export function findProducts(word: string): readonly FoundName[] {
+  const names = namesMeantBy(word)
+  if (names.length === 0) return []
+  const all = KINDS.flatMap((info) => fieldsBelow(topOf(info))).toSorted((a, b) => a.path.length - b.path.length)
+  // A field may have the name of a product itself: `aws`.
+  return [...new Set([...names, word])].map((name) => ({
+    name,
+    fields: all.filter(({ path }) => path.at(-1) === name),
+    values: all.filter(({ node }) => node.enum?.includes(name)),
+  }))
+}
+
+function fieldsBelow(field: FoundField): readonly FoundField[] {
+  return childrenOf(field).flatMap((child) => [child, ...fieldsBelow(child)])
+}
+
+function topOf(info: KindInfo): FoundField {
+  return { info, path: [], node: nodeOf(info.schema), isRequired: true }
 }
 
 /** The fields of an object, or of the items of a list. */
@@ -69,6 +99,8 @@ function findKindByAnyName(name: string): KindInfo | undefined {
 }
 
 function unknownKind(kind: string, names: readonly string[]): UnknownField {
+  const meaning = meaningsOfProviders('ProxyBackend.spec.ai.provider.')[plainWord(kind)]
+  if (meaning !== undefined) return { message: `unknown kind "${kind}": ${meaning}`, suggestion: undefined }
   const nearest = suggest(
     kind,
     KINDS.map((info) => info.kind),
@@ -98,7 +130,7 @@ function unknownName(field: FoundField, name: string): UnknownField {
 /** The path of the uppermost field of that name. */
 function placeOf(name: string, only?: KindInfo): string | undefined {
   const kinds = only === undefined ? KINDS : [only]
-  let level = kinds.map((info): FoundField => ({ info, path: [], node: nodeOf(info.schema), isRequired: true }))
+  let level = kinds.map(topOf)
   while (level.length > 0) {
     level = level.flatMap((field) => childrenOf(field).filter(({ path }) => path[0] === 'spec'))
     const found = level.find(({ path }) => path.at(-1)!.toLowerCase() === name.toLowerCase())

@@ -93,6 +93,12 @@ function wordsFor(name: NeutralName): readonly string[] {
   return [plainWord(PRODUCTS[name]), ...(OTHER_WORDS[name] ?? [])]
 }
 
+/** The neutral names that a word may mean: `openai` and `providerOne` mean `providerOne`. */
+export function namesMeantBy(word: string): readonly NeutralName[] {
+  const names = Object.keys(PRODUCTS) as NeutralName[]
+  return names.filter((name) => [plainWord(name), ...wordsFor(name)].includes(plainWord(word)))
+}
+
 /** The names that a word can be replaced by alone, according to its meaning: none if something else has to change, too. */
 export function replacementsIn(meaning: string): readonly string[] {
   const isName = /^(?:use|[^"]+ is) "[^"]+"$/.test(meaning) || /^choose "/.test(meaning)

@@ -1,7 +1,8 @@
 import { expect, test } from 'vitest'
-import { childrenOf, type FoundField, findField, pathText } from '#api/find-field.ts'
+import { childrenOf, type FoundField, findField, findProducts, pathText } from '#api/find-field.ts'
 import { KINDS } from '#api/kinds.ts'
 import { describeType, nodeOf } from '#schema/index.ts'
+import { gatewright } from '#test/support/command-line.ts'
 import { describeField } from './fields.ts'
 import { exampleOf } from './policy-example.ts'
 
@@ -75,7 +76,33 @@ test('a neutral name says which product it is', () => {
   expect(title).toBe('ProxyBackend.spec.ai.provider.providerFour (Anthropic)')
 })
 
+test('the name of a product finds all its places', async () => {
+  const { code, stdout } = await gatewright(['fields', 'OpenAI'])
+  expect(code).toBe(0)
+  const [title, ...lines] = stdout.split('\n')
+  expect(title).toBe('providerOne (OpenAI) is a field:')
+  expect(lines.slice(0, 2)).toEqual([
+    '  ProxyBackend.spec.ai.provider.providerOne',
+    '  ProxyBackend.spec.ai.groups.providers.providerOne',
+  ])
+  expect(lines).toContain('moderationEndpoint (OpenAI moderation) is a field:')
+  const at = lines.indexOf('ResourceTypeOne (Azure OpenAI resource) is a value of:')
+  expect(lines[at + 1]).toBe('  ProxyBackend.spec.ai.provider.providerThree.resourceType')
+})
+
+test.each(['okta', 'IdpThree'])('%s: every path leads to a field with that value', (word) => {
+  const [product] = findProducts(word)
+  expect(product).toMatchObject({ name: 'IdpThree', fields: [] })
+  expect(product!.values.map(pathText)).toContain('ProxyPolicy.spec.traffic.jwtAuthentication.mcp.provider')
+  for (const field of product!.values) expect(found(pathText(field)).path).toEqual(field.path)
+})
+
 test.each([
+  [
+    'groq',
+    'unknown kind "groq": Groq has an API that is compatible with OpenAI; use "ProxyBackend.spec.ai.provider.providerOne" with "host"',
+    undefined,
+  ],
   ['ProxyPolicy.spec.trafic', 'ProxyPolicy.spec has no field "trafic"', 'ProxyPolicy.spec.traffic'],
   ['rateLimit.local', 'unknown kind "rateLimit"', 'ProxyPolicy.spec.traffic.rateLimit.local'],
   ['ProxyPolcy.spec', 'unknown kind "ProxyPolcy"', 'ProxyPolicy.spec'],

@@ -1,4 +1,12 @@
-import { childrenOf, type FoundField, findField, objectIn, pathText } from '#api/find-field.ts'
+import {
+  childrenOf,
+  type FoundField,
+  type FoundName,
+  findField,
+  findProducts,
+  objectIn,
+  pathText,
+} from '#api/find-field.ts'
 import { apiVersionOf, KINDS } from '#api/kinds.ts'
 import { isNotImplemented, requirementsOf } from '#api/requirements/requirements-of-field.ts'
 import { nameWithProduct } from '#base/products.ts'
@@ -7,12 +15,17 @@ import { EXIT, type ExitCode } from './exit-code.ts'
 import { complain, print } from './output.ts'
 import { exampleOf } from './policy-example.ts'
 
-/** Prints what a field is; without a path, the kinds. */
+/** Prints what a field is, or where a product is in the API; without a path, the kinds. */
 export function fields(path: string | undefined): ExitCode {
   if (path === undefined) {
     printTable(KINDS.map(({ kind, description }) => [kind, description]))
     print('')
     print('A path shows more, such as: gatewright fields ProxyPolicy.spec.traffic')
+    return EXIT.ok
+  }
+  const products = findProducts(path)
+  if (products.length > 0) {
+    for (const line of products.flatMap(describeProduct)) print(line)
     return EXIT.ok
   }
   const found = findField(path)
@@ -28,6 +41,15 @@ export function fields(path: string | undefined): ExitCode {
 /** Everything about a field, as lines. */
 export function describeField(field: FoundField): readonly string[] {
   return [...heading(field), ...facts(field), ...children(field), ...specification(field), ...example(field)]
+}
+
+/** Where a product is in the API, as lines. */
+function describeProduct({ name, fields: named, values }: FoundName): readonly string[] {
+  const paths = (found: readonly FoundField[]) => found.map((field) => `  ${pathText(field)}`)
+  return [
+    ...(named.length === 0 ? [] : [`${nameWithProduct(name)} is a field:`, ...paths(named)]),
+    ...(values.length === 0 ? [] : [`${nameWithProduct(name)} is a value of:`, ...paths(values)]),
+  ]
 }
 
 function heading(field: FoundField): readonly string[] {

@@ -223,7 +223,10 @@ function buildProgram(end: (code: ExitCode) => void, around: Surroundings | unde
     .description(
       'Show what a field is: its type, bounds, default, fields, specification (and what of it does not work yet) and an example.',
     )
-    .argument('[path]', 'path of a field, such as ProxyPolicy.spec.traffic.rateLimit (default: all kinds)')
+    .argument(
+      '[path]',
+      'path of a field, such as ProxyPolicy.spec.traffic.rateLimit, or a product, such as openai (default: all kinds)',
+    )
     .action(async (path) => {
       const { fields } = await import('./fields.ts')
       end(fields(path))
