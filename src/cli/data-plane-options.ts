@@ -2,10 +2,10 @@ import { closeSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
 import type { DataPlaneOptions } from '#instance/options.ts'
 import { CAN_SHARE_PORTS } from '#net/accept/listener.ts'
-import type { LogSettings } from '#observe/log/application-log.ts'
 import { openLog } from '#observe/log/open-log.ts'
 import { bodyMemory } from './body-memory.ts'
 import { type Environment, readVariable } from './environment.ts'
+import type { GatewayLogSettings } from './log-settings.ts'
 import { metricsExport } from './metrics-export.ts'
 import { priceFile } from './price-file.ts'
 import { sessionKeys } from './session-keys.ts'
@@ -20,12 +20,12 @@ import { UsageError } from './usage-error.ts'
  */
 export function dataPlaneOptions(
   workers: string | undefined,
-  { format }: LogSettings,
+  { accessFormat }: GatewayLogSettings,
   environment: Environment,
 ): Omit<DataPlaneOptions, 'state'> {
   return {
     workers: workerCount(workers),
-    logFormat: format,
+    logFormat: accessFormat,
     logFile: logFile(environment),
     shutdown: shutdownVariables(environment),
     sessionKeys: sessionKeys(environment),

@@ -11,7 +11,7 @@ import type { FileStore } from '#store/files.ts'
 import type { StaleFile } from '#store/loaded-file.ts'
 import { InstanceLog } from './instance-log.ts'
 
-const TIME = '2027-01-15T08:00:00.000000Z'
+const TIME = '2027-01-15T08:00:00.000Z'
 
 beforeEach(() => {
   vi.spyOn(clock, 'now').mockReturnValue(1_800_000_000_000)

@@ -1,7 +1,8 @@
-import { styleText } from 'node:util'
 import { escapeInvisible, escapeInvisibleInLines } from '#base/visible-text.ts'
 import type { LogOutput } from '#observe/log/application-log.ts'
+import type { LogFormat } from '#observe/log/line-formats.ts'
 import { EXIT } from './exit-code.ts'
+import { canRedraw, logFormatFor, type Style, styled } from './terminal.ts'
 
 // Only this file writes output of commands: results to standard output, errors to standard error. Objects and requests may come from
 // anyone, so characters that control a terminal are escaped.
@@ -24,7 +25,7 @@ export function printJson(value: unknown): void {
 /** A part of a line; styled only on a terminal, and not with `NO_COLOR`. */
 export interface StyledText {
   readonly text: string
-  readonly style?: 'bold' | 'dim' | 'red' | 'yellow' | 'green' | 'cyan'
+  readonly style?: Style | undefined
 }
 
 /** Prints the parts of a line that are not empty, separated by spaces. */
@@ -34,11 +35,7 @@ export function printStyled(parts: readonly StyledText[]): void {
 
 function textOf(parts: readonly StyledText[]): string {
   const shown = parts.filter(({ text }) => text !== '')
-  return shown.map(({ text, style }) => styled(escapeInvisible(text), style)).join(' ')
-}
-
-function styled(text: string, style: StyledText['style']): string {
-  return style === undefined ? text : styleText(style, text, { stream: process.stdout })
+  return shown.map(({ text, style }) => styled(escapeInvisible(text), style, process.stdout)).join(' ')
 }
 
 /** A terminal on which lines replace those before. */
@@ -47,7 +44,7 @@ export class Screen {
 
   /** @returns undefined if standard output is no terminal that can do it */
   static open(): Screen | undefined {
-    return process.stdout.isTTY && process.env.TERM !== 'dumb' ? new Screen() : undefined
+    return canRedraw(process.stdout) ? new Screen() : undefined
   }
 
   get size(): { readonly columns: number; readonly rows: number } {
@@ -95,6 +92,11 @@ export function whenOutputCloses(end: () => void): void {
 
 /** Limit of bytes of the log that wait in memory for a reader of standard error. */
 const MAX_WAITING_BYTES = 16 * 1024 * 1024
+
+/** The formats of the log, on standard error, and of the access log, on standard output, unless others are asked for. */
+export function usualLogFormats(): { readonly format: LogFormat; readonly accessFormat: LogFormat } {
+  return { format: logFormatFor(process.stderr), accessFormat: logFormatFor(process.stdout) }
+}
 
 /** The log output of a running gateway. More than its limit does not wait for a slow reader. */
 export function openStandardError(): LogOutput {

@@ -88,6 +88,7 @@ function buildProgram(end: (code: ExitCode) => void, around: Surroundings | unde
     )
     .addOption(logFormat())
     .addOption(logLevel())
+    .addOption(allFields())
     .addHelpText('after', describeVariables('run'))
     .action(async (paths, options) => {
       const { run } = await import('./run.ts')
@@ -108,6 +109,7 @@ function buildProgram(end: (code: ExitCode) => void, around: Surroundings | unde
     )
     .addOption(logFormat('the log'))
     .addOption(logLevel())
+    .addOption(allFields())
     .addHelpText('after', describeVariables('controller'))
     .action(async (options) => {
       const { runController } = await import('./controller.ts')
@@ -131,6 +133,7 @@ function buildProgram(end: (code: ExitCode) => void, around: Surroundings | unde
     .option('--workers <n>', 'number of proxy threads (default: that of --config, or the number of processors)')
     .addOption(logFormat())
     .addOption(logLevel())
+    .addOption(allFields())
     .addHelpText('after', describeVariables('proxy'))
     .action(async (options) => {
       const { runProxy } = await import('./proxy.ts')
@@ -361,7 +364,10 @@ function buildProgram(end: (code: ExitCode) => void, around: Surroundings | unde
 
 /** Options that `run` and the commands that predict it have in common. */
 const logFormat = (logs = 'the log and the access log') =>
-  new Option('--log-format <format>', `format of ${logs}: text or json (default: text)`)
+  new Option(
+    '--log-format <format>',
+    `format of ${logs}: text or json (default: text, with the main fields only on a terminal)`,
+  )
 const logLevel = () =>
   new Option(
     '--log-level <level>',
@@ -388,6 +394,7 @@ const namespace = () =>
     '--namespace <name>',
     'read only objects in this namespace, for a kubeconfig that may not read all; may be repeated',
   ).argParser(collect)
+const allFields = () => new Option('-v, --verbose', 'show all fields of the log, also on a terminal')
 const stateFolder = () => new Option('--state <dir>', 'the state folder (default: .gatewright)')
 
 const stateOfGateway = () =>

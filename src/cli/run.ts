@@ -13,7 +13,7 @@ import { Instance } from '#instance/instance.ts'
 import type { InstanceOptions } from '#instance/options.ts'
 import { StateFolderUnusable } from '#instance/state-folder.ts'
 import { TLS_MATERIAL } from '#net/tls-material.ts'
-import { ApplicationLog, type LogSettings } from '#observe/log/application-log.ts'
+import { ApplicationLog } from '#observe/log/application-log.ts'
 import { DatabaseUnusable } from '#store/database/database-fault.ts'
 import { FileStore } from '#store/files.ts'
 import type { ObjectStore } from '#store/store.ts'
@@ -24,7 +24,7 @@ import { EXIT, type ExitCode } from './exit-code.ts'
 import { type ForwardFlags, forwardNetworks } from './forward-networks.ts'
 import { InstanceLog } from './instance-log.ts'
 import { type ListenFlags, listenAddresses } from './listen-addresses.ts'
-import { type LogFlags, logSettings } from './log-settings.ts'
+import { type GatewayLogSettings, type LogFlags, logSettings } from './log-settings.ts'
 import { notifyService } from './notify-service.ts'
 import { objectPaths, type PathFlags } from './object-paths.ts'
 import { type OpenedStore, openStore } from './open-store.ts'
@@ -146,7 +146,7 @@ function openOrFail(open: () => OpenedStore): OpenedStore | Error {
 function toOptions(
   store: ObjectStore,
   flags: RunFlags,
-  settings: LogSettings,
+  settings: GatewayLogSettings,
   environment: Environment,
 ): Omit<InstanceOptions, 'state'> {
   const addresses = listenAddresses(flags)

@@ -1,4 +1,5 @@
 import type { TransportSetting } from '#net/transport/choose-transports.ts'
+import type { LogFormat } from '#observe/log/line-formats.ts'
 import type { MetricsExport } from '#observe/otlp/metrics-exporter.ts'
 import type { PriceFile } from '#store/price-file.ts'
 import type { ObjectStore } from '#store/store.ts'
@@ -30,7 +31,7 @@ export interface DataPlaneOptions {
   readonly prices?: PriceFile | undefined
   /** Proxy workers. */
   readonly workers: number
-  readonly logFormat: 'text' | 'json'
+  readonly logFormat: LogFormat
   /** File that access-log lines are appended to; undefined: standard output. */
   readonly logFile: string | undefined
   /** Minimum and maximum duration of a shutdown, which take precedence over those of the Gateways; undefined: those of the Gateways. */

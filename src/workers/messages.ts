@@ -5,6 +5,7 @@ import type { OperatorSocket } from '#net/connect/own-machine.ts'
 import type { TransportSetting } from '#net/transport/choose-transports.ts'
 import type { NewRecords } from '#observe/decision-ring.ts'
 import type { LogFields } from '#observe/log/application-log.ts'
+import type { LogFormat } from '#observe/log/line-formats.ts'
 import type { MetricsUpdate } from '#observe/metrics/metrics-writer.ts'
 import type { BackendFact } from '#plan/backend-fact.ts'
 import type { ThreadShare } from '#policies/shared/ext-auth/verdict-cache.ts'
@@ -148,7 +149,7 @@ export interface WorkerStart {
   readonly slots: SlotBuffers
   /** Requests and retries in flight of all workers; `createLoadMemory`. */
   readonly load: SharedArrayBuffer
-  readonly logFormat: 'text' | 'json'
+  readonly logFormat: LogFormat
   /** Of the gateway. */
   readonly version: string
   /** Undefined: standard output. */

@@ -8,7 +8,7 @@ import { chooseTransports } from '#net/transport/choose-transports.ts'
 import { DecisionIds } from '#observe/decision-ids.ts'
 import { AccessLog } from '#observe/log/access-log.ts'
 import type { LogFields, LogMessage } from '#observe/log/application-log.ts'
-import { JSON_LINE, TEXT_LINE } from '#observe/log/field-line.ts'
+import { LINE_FORMATS } from '#observe/log/line-formats.ts'
 import { LineWriter, type LineWriterEvents } from '#observe/log/line-writer.ts'
 import { LogFile } from '#observe/log/log-file.ts'
 import type { LogTarget } from '#observe/log/log-target.ts'
@@ -61,7 +61,7 @@ export async function runProxyWorker(start: WorkerStart, port: MessagePort, arou
   /** Of the plan, and of clouds. */
   const secrets = new SecretSet()
   const metrics = new MetricsWriter((update) => send({ kind: 'metrics', update }))
-  const format = start.logFormat === 'json' ? JSON_LINE : TEXT_LINE
+  const format = LINE_FORMATS[start.logFormat]
   const gateway: GatewayIdentity = {
     podName: around.environment.POD_NAME,
     namespace: around.environment.NAMESPACE,
@@ -88,7 +88,7 @@ export async function runProxyWorker(start: WorkerStart, port: MessagePort, arou
     lost: (lines) => lostLines.add(lines),
     lossLine: (lines) => accessLog.lossLine(lines),
   }
-  const lines = new LineWriter(logTarget, logEvents, around.lineWaitMs)
+  const lines = new LineWriter(logTarget, logEvents, format.shows === undefined ? around.lineWaitMs : 0)
   const decisionIds = new DecisionIds()
   const observer = new RequestObserver(
     start.name,

@@ -18,7 +18,7 @@ afterEach(() => {
   clock.now = now
 })
 
-const START = '2026-02-03T04:05:06.078000Z\tinfo\trequest'
+const START = '2026-02-03T04:05:06.078Z\tinfo\trequest'
 
 function textOf(inputs: ObservedInputs, durationMs = 12.4, error?: string): string | undefined {
   const lines: string[] = []
@@ -48,7 +48,7 @@ verifies('service/access-logs', 'a line of text', () => {
 test('a line of JSON', () => {
   expect(jsonOf({ line: 'POST /a?b=c', endpointLabel: '127.0.0.1:9000', status: 503 })).toEqual({
     level: 'info',
-    time: '2026-02-03T04:05:06.078000Z',
+    time: '2026-02-03T04:05:06.078Z',
     scope: 'request',
     gateway: 'default/main',
     listener: 'http',

@@ -1,13 +1,14 @@
 import { clock } from '#base/clock.ts'
 import { KnownSecrets, type SecretHider } from '#base/known-secrets.ts'
 import { LEVELS, type Level, type LogLevels, type Module } from '#base/log-levels.ts'
-import { JSON_LINE, type LineFormat, TEXT_LINE } from './field-line.ts'
+import type { LineFormat } from './field-line.ts'
+import { LINE_FORMATS, type LogFormat } from './line-formats.ts'
 
 /** Values by name; undefined and empty values are omitted. */
 export type LogFields = Readonly<Record<string, string | number | undefined>>
 
 export interface LogSettings {
-  readonly format: 'text' | 'json'
+  readonly format: LogFormat
   /** Messages of lower levels are not written. */
   readonly levels: LogLevels
 }
@@ -32,7 +33,7 @@ export class ApplicationLog {
   #secrets: SecretHider = new KnownSecrets()
 
   constructor({ format, levels }: LogSettings, write: LogOutput) {
-    this.#format = format === 'json' ? JSON_LINE : TEXT_LINE
+    this.#format = LINE_FORMATS[format]
     this.levels = levels
     this.#write = write
   }
@@ -49,7 +50,7 @@ export class ApplicationLog {
     let line = format.message(clock.now(), { module, level, message })
     let below = ''
     for (const [name, value] of Object.entries(fields)) {
-      if (value === undefined || value === '') continue
+      if (value === undefined || value === '' || format.shows?.(name, false) === false) continue
       const text = typeof value === 'number' ? undefined : this.#secrets.hide(value)
       const lines = text === undefined ? undefined : format.below(text)
       if (lines !== undefined) below += lines

@@ -62,10 +62,10 @@ test('any line of JSON can be read back, and is one line that a terminal can sho
   )
 })
 
-test('times are in UTC with microseconds', () => {
-  expect(formatTimestamp(0)).toBe('1970-01-01T00:00:00.000000Z')
-  expect(formatTimestamp(Date.UTC(2026, 11, 31, 23, 59, 59, 999))).toBe('2026-12-31T23:59:59.999000Z')
-  expect(formatTimestamp(Date.UTC(2026, 11, 31, 23, 59, 59, 999))).toBe('2026-12-31T23:59:59.999000Z')
+test('times are in UTC with milliseconds', () => {
+  expect(formatTimestamp(0)).toBe('1970-01-01T00:00:00.000Z')
+  expect(formatTimestamp(Date.UTC(2026, 11, 31, 23, 59, 59, 999))).toBe('2026-12-31T23:59:59.999Z')
+  expect(formatTimestamp(Date.UTC(2026, 11, 31, 23, 59, 59, 999))).toBe('2026-12-31T23:59:59.999Z')
 })
 
 test.each([

@@ -29,6 +29,8 @@ export interface LineFormat {
   end: string
   /** A multi-line value in the format for people, printed below the line; undefined: it is part of the line. */
   below(value: string): string | undefined
+  /** Whether a field is shown; undefined: all are. */
+  shows?(name: string, isRequest: boolean): boolean
 }
 
 /** Characters that need quotes in a text line: some would look like the next field, others would control a terminal. */

@@ -43,7 +43,7 @@ export class LineFields<E> {
       .map(({ of, fields, constant }) => ({
         of,
         columns: fields
-          .filter(({ name, logged }) => logged !== false && !removed.has(name))
+          .filter(({ name, logged }) => logged !== false && !removed.has(name) && format.shows?.(name, true) !== false)
           .map(({ name, read, usual, unit, plain = false, repeats = false }) => ({
             name,
             plain,
