@@ -43,8 +43,11 @@ function indexPage(pages: readonly ReferencePage[]): string {
   const kinds = pages.filter(({ file }) => !file.startsWith('policies/'))
   const lines = [
     '# Reference of fields',
-    'Each page lists the fields of a kind or of a policy, with their types, bounds, defaults, meanings, examples and rules, the place in the specification that defines them (document and section), and what it says of them. Examples of lists and maps are those of one entry. `gatewright fields PATH` prints the same in a terminal. `npm run generate` writes these pages from the schemas.',
+    'Each page lists the fields of a kind or of a policy, with their types, bounds, defaults, meanings, examples, rules and behaviour. Examples of lists and maps are those of one entry. `gatewright fields PATH` prints the same in a terminal. `npm run generate` writes these pages from the schemas.',
     'In an editor: begin a file with `# yaml-language-server: $schema=PATH`, where PATH leads to [gatewright.schema.json](../../install/schemas/gatewright.schema.json). The YAML extension of VS Code then completes fields, explains them and marks mistakes. On Kubernetes, `kubectl apply --server-side -f install/crds/` defines the kinds of the gateway.',
+    '## Rules of all kinds',
+    '`apiVersion` of the kinds of the gateway is `gatewright.dev/v1alpha1`, the only version. A file needs `apiVersion` and `kind`; a request to the API may omit them, because its path contains them. An object with an unknown version is refused. `spec` is the desired state, `status` the observed state, which the gateway writes.',
+    'An object is invalid if one of its values is out of range, too short, too long or not in the list of allowed values, or if it violates one of the rules of its page. Without a `required` in the column Type, a field may be omitted.',
     '## Kinds of the gateway',
     kinds
       .filter(({ title }) => own.has(title))

@@ -1,7 +1,7 @@
 import { fieldExample } from '#api/field-examples.ts'
 import { childrenOf, type FoundField, objectIn, pathText } from '#api/find-field.ts'
 import { apiVersionOf, type KindInfo } from '#api/kinds.ts'
-import { isNotImplemented, placesOf, requirementsOf } from '#api/requirements/requirements-of-field.ts'
+import { isNotImplemented, requirementsOf } from '#api/requirements/requirements-of-field.ts'
 import { exampleOf } from '#cli/policy-example.ts'
 import { describeRules, describeType, nodeOf, type SchemaNode } from '#schema/index.ts'
 
@@ -52,7 +52,7 @@ function policyPage(section: string, field: FoundField): ReferencePage {
     `Field of a [ProxyPolicy](../ProxyPolicy.md): \`${pathText(field)}\`.${also}`,
     ...exampleSection(field),
     ...fieldSections(field, field, new Map(), '..'),
-    ...statementSection(field),
+    ...behaviourSection(field),
   ])
   return { file: `policies/${title}.md`, title, description, text }
 }
@@ -66,7 +66,7 @@ function kindPage(info: KindInfo, policies: Separate): ReferencePage {
     info.description,
     `API version: ${versions}.${names === '' ? '' : ` Short name: ${names}.`}${platform}`,
     ...fieldSections(whole, whole, policies, '.'),
-    ...statementSection(whole),
+    ...behaviourSection(whole),
   ])
   return { file: `${info.kind}.md`, title: info.kind, description: info.description, text }
 }
@@ -87,15 +87,12 @@ function fieldSections(root: FoundField, field: FoundField, separate: Separate, 
   if (rows.length === 0) return []
   return [
     '## Fields',
-    [...tableHead(root), ...rows].join('\n'),
+    [...TABLE_HEAD, ...rows].join('\n'),
     ...(rules.length === 0 ? [] : ['## Rules', rules.map((rule) => `- ${rule}`).join('\n')]),
   ]
 }
 
-function tableHead({ info }: FoundField): readonly string[] {
-  const names = ['Field', 'Type', 'Default', 'Meaning', 'Example', ...(info.own ? ['Specification'] : [])]
-  return [`| ${names.join(' | ')} |`, `| ${names.map(() => '---').join(' | ')} |`]
-}
+const TABLE_HEAD = ['| Field | Type | Default | Meaning | Example |', '| --- | --- | --- | --- | --- |']
 
 /** Fields that are the same in every kind, or that the gateway writes. */
 const COMMON = ['apiVersion', 'kind', 'metadata']
@@ -150,7 +147,6 @@ function row(root: FoundField, child: FoundField, link: string | undefined): str
     node.default === undefined ? '' : `\`${JSON.stringify(node.default)}\``,
     notes.join(' ') + nested,
     exampleText(child),
-    ...(child.info.own ? [placesOf(child).join(', ')] : []),
   ]
   return `| ${cells.map((cell) => cell.replaceAll('|', '\\|').replaceAll('\n', ' ')).join(' | ')} |`
 }
@@ -177,12 +173,24 @@ function nameOf(root: FoundField, field: FoundField): string {
   return parts.join('.')
 }
 
-function statementSection(field: FoundField): readonly string[] {
-  const statements = requirementsOf(field)
-  if (statements.length === 0) return []
-  const lines = statements.map(({ gap, text, document, section }) => {
-    const source = `(specification ${document}, ${section})`
-    return `- ${gap ? '**Not yet:** ' : ''}${text} ${source}`
-  })
-  return ['## What the specification says', lines.join('\n')]
+/** What the fields do. Which values they take, and their defaults, is in the table and the rules; what all kinds share is in the index. */
+function behaviourSection(field: FoundField): readonly string[] {
+  const defaults = namesWithDefault(field)
+  const lines = requirementsOf(field)
+    .filter(({ kind, document, section }) => kind !== 'shape' && !(document === 1 && IN_INDEX.includes(section)))
+    .filter(({ text }) => !defaults.has(/^`(?:\w+\.)*(\w+)` defaults to /.exec(text)?.[1] ?? ''))
+    .map(({ gap, text }) => `- ${gap ? '**Not yet:** ' : ''}${text}`)
+  return lines.length === 0 ? [] : ['## Behaviour', lines.join('\n')]
+}
+
+/** Sections about all kinds. */
+const IN_INDEX: readonly string[] = ['2.1', '7', '9']
+
+function namesWithDefault(field: FoundField): ReadonlySet<string> {
+  return new Set(
+    childrenOf(field).flatMap((child) => [
+      ...(child.node.default === undefined ? [] : [child.path.at(-1)!]),
+      ...(isNested(field, child) ? [] : namesWithDefault(child)),
+    ]),
+  )
 }

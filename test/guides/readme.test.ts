@@ -51,3 +51,43 @@ test('the map of the documentation leads to all guides, behaviour pages and exam
   for (const page of pages) expect(map).toContain(`](${page.slice('docs/'.length)})`)
   for (const page of globSync('examples/*/README.md')) expect(map).toContain(`](../${page})`)
 })
+
+/** Users do not have the texts that these name. */
+const CITATIONS: readonly (readonly [name: string, pattern: RegExp])[] = [
+  ['a section of the specification', /\bspecification [12]\b|\bspec [12]\b/i],
+  ['the specification', /\bthe specification\b(?! of [A-Z])/],
+  ['a decision by its number', /(?<![\w-])(?:A-\d{2,3}|B\d{2,3})\b|\bdecisions?[ /]0\d{3}/],
+  ['the notes of decisions', /decisions\/(?:points|0\d)/],
+]
+
+test.each(CITATIONS)('pages for users do not cite %s', (_, pattern) => {
+  const pages = globSync('docs/{reference,behaviour,findings,guides}/**/*.md')
+  expect(pages.length).toBeGreaterThan(200)
+  const cited = pages.flatMap((page) =>
+    readFileSync(page, 'utf8')
+      .replace(/<!--.*?-->/gs, '')
+      .split('\n')
+      .flatMap((line) => (pattern.test(line) ? [`${page}: ${line.slice(0, 100)}`] : [])),
+  )
+  expect(cited, 'give the reason instead').toEqual([])
+})
+
+test('long pages about behaviour begin with their contents', () => {
+  const long = globSync('docs/behaviour/*.md')
+    .map((path) => ({ path, text: readFileSync(path, 'utf8') }))
+    .filter(({ text }) => text.split(/\s+/).length > 5000)
+  expect(long.length).toBeGreaterThan(5)
+  for (const { path, text } of long) {
+    const headings = [...text.matchAll(/^## (.+)$/gm)].map(([, heading]) => heading!)
+    const links = headings.map((heading) => `[${heading}](#${anchorOf(heading)})`)
+    expect(text, path).toContain(`\nContents: ${links.join(', ')}.\n`)
+  }
+})
+
+/** The anchor of a heading, as GitHub makes it. */
+function anchorOf(heading: string): string {
+  return heading
+    .toLowerCase()
+    .replace(/[^\w\- ]/g, '')
+    .replaceAll(' ', '-')
+}

@@ -519,7 +519,7 @@ export const DOCUMENT_1 = {
   'parameters/infrastructure-metadata': behaviour(
     1,
     '2.5',
-    "Labels and annotations of the Gateway's infrastructure go on every generated resource.",
+    'Labels and annotations of `spec.infrastructure` of the Gateway are set on every generated resource.',
   ),
   'parameters.logging/level-single': behaviour(1, '2.5', '`logging.level` can be a single level.'),
   'parameters.logging/level-modules': behaviour(
@@ -699,7 +699,7 @@ export const DOCUMENT_1 = {
   'policy/targetSelectors': behaviour(
     1,
     '2.6',
-    '`targetSelectors` attaches the policy to the objects it selects, with an optional `sectionName`.',
+    '`targetSelectors` attaches the policy to the objects that it selects, optionally to one section of each.',
   ),
   'policy/frontend-target-gateway': behaviour(1, '2.6', '`frontend` may target a Gateway.'),
   'policy/frontend-target-listener-refused': shape(
@@ -710,7 +710,7 @@ export const DOCUMENT_1 = {
   'policy/frontend-target-listener-set-refused': shape(1, '2.6', '`frontend` may not target a ListenerSet.'),
   'policy/frontend-target-route-refused': shape(1, '2.6', '`frontend` may not target a Route.'),
   'policy/frontend-target-service-refused': shape(1, '2.6', '`frontend` may not target a Service.'),
-  'policy/frontend-target-backend-refused': shape(1, '2.6', '`frontend` may not target a Backend.'),
+  'policy/frontend-target-backend-refused': shape(1, '2.6', '`frontend` may not target a ProxyBackend.'),
   'policy/traffic-target-gateway': behaviour(1, '2.6', '`traffic` may target a Gateway.'),
   'policy/traffic-target-listener': behaviour(
     1,
@@ -723,7 +723,7 @@ export const DOCUMENT_1 = {
   'policy/traffic-target-others-refused': shape(
     1,
     '2.6',
-    '`traffic` may not target anything else, such as a Service or a Backend.',
+    '`traffic` may not target anything else, such as a Service or a ProxyBackend.',
   ),
   'policy/backend-target-gateway': behaviour(1, '2.6', '`backend` may target a Gateway.'),
   'policy/backend-target-listener-set': behaviour(1, '2.6', '`backend` may target a ListenerSet.'),
@@ -734,11 +734,11 @@ export const DOCUMENT_1 = {
     '2.6',
     '`backend` may target one port of a Service by `sectionName`.',
   ),
-  'policy/backend-target-backend': behaviour(1, '2.6', '`backend` may target a Backend.'),
+  'policy/backend-target-backend': behaviour(1, '2.6', '`backend` may target a ProxyBackend.'),
   'policy/backend-target-sub-backend': behaviour(
     1,
     '2.6',
-    '`backend` may target one sub-backend of a Backend by `sectionName`.',
+    '`backend` may target one provider or MCP target of a ProxyBackend by `sectionName`.',
   ),
   'policy/backend-applies-on-connect': behaviour(
     1,
@@ -748,23 +748,27 @@ export const DOCUMENT_1 = {
   'policy/backend-higher-target-selects': behaviour(
     1,
     '2.6',
-    'A higher-level target of `backend` only selects a group of backends.',
+    'A Gateway, ListenerSet or route as target of `backend` stands for all backends behind it.',
   ),
   'policy/merge-field-by-field': behaviour(
     1,
     '2.6',
-    'Policies merge per field of the section: `tcp` of one and `tls` of another both apply.',
+    'Policies are merged by field: `tcp` of one policy and `tls` of another both apply.',
   ),
-  'policy/merge-not-deep': behaviour(1, '2.6', 'A field set by two policies is taken whole from the winner.'),
+  'policy/merge-not-deep': behaviour(
+    1,
+    '2.6',
+    'If two policies set the same field, the whole field is taken from the policy with higher precedence.',
+  ),
   'policy/precedence-traffic': behaviour(
     1,
     '2.6',
-    'Precedence rises from Gateway over Listener and Route to Route Rule.',
+    'Precedence, from low to high: Gateway, listener, route, route rule.',
   ),
   'policy/precedence-backend': behaviour(
     1,
     '2.6',
-    'For `backend`, a policy on the Backend or Service wins over one on a Route Rule.',
+    'For `backend`, a policy on the ProxyBackend or Service has precedence over one on a route rule.',
   ),
   'policy.status/conditions': shape(1, '2.6', '`status.conditions` is a list of Condition.'),
   'policy.status/ancestors-required': shape(1, '2.6', '`status.ancestors` is required in a status.'),
@@ -799,8 +803,8 @@ export const DOCUMENT_1 = {
     '3',
     'An endpoint is evicted when its EWMA health is below `healthThreshold` after an unhealthy response.',
   ),
-  'health/evict-either': behaviour(1, '3', 'With both set, either condition is enough to evict.'),
-  'health/evict-neither-set': behaviour(1, '3', 'With neither set, a single unhealthy response evicts.'),
+  'health/evict-either': behaviour(1, '3', 'If both are set, either condition is enough to evict.'),
+  'health/evict-neither-set': behaviour(1, '3', 'If neither is set, a single unhealthy response evicts.'),
   'health/evicted-gets-no-traffic': behaviour(1, '3', 'An evicted endpoint is taken out of load balancing.'),
   'health/evict-duration-multiplied': behaviour(
     1,
@@ -1072,12 +1076,16 @@ export const DOCUMENT_1 = {
   ),
   'traffic.jwtAuthentication/optional-absent': behaviour(1, '5.3', '`Optional` admits a request without a token.'),
   'traffic.jwtAuthentication/permissive-never-refuses': behaviour(1, '5.3', '`Permissive` never refuses a request.'),
-  'traffic.jwtAuthentication/permissive-claims': behaviour(1, '5.3', '`Permissive` leaves the claims to later steps.'),
+  'traffic.jwtAuthentication/permissive-claims': behaviour(
+    1,
+    '5.3',
+    'With `Permissive`, later policies decide what the claims permit.',
+  ),
   'traffic.jwtAuthentication/providers-required': shape(1, '5.3', '`providers` is required.'),
   'traffic.jwtAuthentication/providers-count': shape(1, '5.3', '`providers` has 1 to 64 items.'),
   'traffic.jwtAuthentication/location': behaviour(1, '5.3', '`location` sets where the token is read.'),
   'traffic.jwtAuthentication/mcp-optional': shape(1, '5.3', '`mcp` may be left out.'),
-  'traffic.jwtAuthentication/mcp': behaviour(1, '5.3', '`mcp` adds behaviour for MCP to the validation of tokens.'),
+  'traffic.jwtAuthentication/mcp': behaviour(1, '5.3', '`mcp` adds MCP sign-in to the validation of tokens.'),
   'traffic.jwtAuthentication.providers/issuer-required': shape(1, '5.3', '`issuer` is a required ShortString.'),
   'traffic.jwtAuthentication.providers/issuer-claim': behaviour(1, '5.3', '`issuer` must equal the claim `iss`.'),
   'traffic.jwtAuthentication.providers/audiences-count': shape(1, '5.3', '`audiences` has 1 to 64 items.'),
@@ -1111,12 +1119,12 @@ export const DOCUMENT_1 = {
   'traffic.jwtAuthentication.jwks/backendRef-kinds': behaviour(
     1,
     '5.3',
-    '`jwks.remote.backendRef` names a Service or a static Backend.',
+    '`jwks.remote.backendRef` names a Service or a static ProxyBackend.',
   ),
   'traffic.jwtAuthentication.jwks/backend-tls': behaviour(
     1,
     '5.3',
-    'Backend TLS settings of a policy on that backend apply to the fetch.',
+    'TLS settings of a policy on that backend apply to the fetch.',
   ),
   'traffic.jwtAuthentication.mcp/resourceMetadata': behaviour(
     1,
@@ -1194,7 +1202,7 @@ export const DOCUMENT_1 = {
   'traffic.basicAuthentication/hashed-only': behaviour(
     1,
     '5.4',
-    'A password must be a hash; clear text does not work.',
+    'Passwords must be hashes; passwords in plain text are not accepted.',
   ),
   'traffic.basicAuthentication/hash-md5': behaviour(1, '5.4', 'MD5 hashes are supported.'),
   'traffic.basicAuthentication/hash-bcrypt': behaviour(1, '5.4', 'bcrypt hashes are supported.'),
@@ -1249,7 +1257,7 @@ export const DOCUMENT_1 = {
   'traffic.apiKeyAuthentication/duplicate-key': behaviour(
     1,
     '5.5',
-    'Which Secret counts for a key that several Secrets hold is undefined.',
+    'If several Secrets hold the same key, which of them is used is undefined.',
   ),
   'traffic.apiKeyAuthentication/location-default': behaviour(
     1,
@@ -1283,15 +1291,11 @@ export const DOCUMENT_1 = {
     '5.6',
     '`secretRef` names a Secret whose key `Authorization` holds the value.',
   ),
-  'backend.auth/passthrough': behaviour(
-    1,
-    '5.6',
-    '`passthrough` adds the token again that the client sent and that was validated.',
-  ),
+  'backend.auth/passthrough': behaviour(1, '5.6', '`passthrough` forwards the validated token of the client.'),
   'backend.auth/passthrough-without-authentication': behaviour(
     1,
     '5.6',
-    'Without a client authentication policy `passthrough` has no effect.',
+    'Without a client authentication policy, `passthrough` has no effect.',
   ),
   'backend.auth.cloudOne/secretRef-required': shape(1, '5.6', '`cloudOne.secretRef` is required.'),
   'backend.auth.cloudOne/secret-keys': behaviour(

@@ -33,7 +33,7 @@ export const DOCUMENT_2 = {
   'frontend.tls/alpnProtocols-default': behaviour(2, '2.1', '`alpnProtocols` defaults to `h2`, `http/1.1`.'),
   'frontend.tls/alpnProtocols-count': shape(2, '2.1', '`alpnProtocols` has 1 to 16 items.'),
   'frontend.tls/alpnProtocols-item-length': shape(2, '2.1', 'An item of `alpnProtocols` has 1 to 64 characters.'),
-  'frontend.tls/alpnProtocols': behaviour(2, '2.1', 'The listed protocols are offered to clients.'),
+  'frontend.tls/alpnProtocols': behaviour(2, '2.1', 'The protocols in `alpnProtocols` are offered to clients.'),
   'frontend.tls/minProtocolVersion-values': shape(2, '2.1', '`minProtocolVersion` is `1.2` or `1.3`, with no default.'),
   'frontend.tls/minProtocolVersion': behaviour(2, '2.1', 'A client below `minProtocolVersion` is refused.'),
   'frontend.tls/maxProtocolVersion-values': shape(2, '2.1', '`maxProtocolVersion` is `1.2` or `1.3`, with no default.'),
@@ -67,7 +67,7 @@ export const DOCUMENT_2 = {
   'frontend.http/maxBufferSize-form': shape(2, '2.1', '`maxBufferSize` is a ByteSize.'),
   'frontend.http/maxBufferSize-default': behaviour(2, '2.1', '`maxBufferSize` defaults to 2 MB.'),
   'frontend.http/maxBufferSize': behaviour(2, '2.1', 'A body is buffered in memory up to `maxBufferSize`.'),
-  'frontend.http/maxBufferSize-only-needed': behaviour(2, '2.1', 'Only a body that a policy needs is buffered.'),
+  'frontend.http/maxBufferSize-only-needed': behaviour(2, '2.1', 'A body is buffered only if a policy needs it.'),
   'frontend.http/http1MaxHeaders-default': behaviour(2, '2.1', '`http1MaxHeaders` defaults to 100.'),
   'frontend.http/http1MaxHeaders-range': shape(2, '2.1', '`http1MaxHeaders` is an integer from 1 to 4096.'),
   'frontend.http/http1MaxHeaders': behaviour(
@@ -105,7 +105,7 @@ export const DOCUMENT_2 = {
   'frontend.http/http2MaxHeaderSize': behaviour(
     2,
     '2.1',
-    'The decoded headers of an HTTP/2 request have at most `http2MaxHeaderSize` together.',
+    '`http2MaxHeaderSize` limits the total size of the decoded headers of an HTTP/2 request.',
   ),
   'frontend.http/http2KeepaliveInterval-form': shape(
     2,
@@ -125,7 +125,7 @@ export const DOCUMENT_2 = {
   'frontend.http/maxConnectionDuration': behaviour(
     2,
     '2.1',
-    'After `maxConnectionDuration` the connection is closed gracefully.',
+    'After `maxConnectionDuration`, the connection is closed gracefully.',
   ),
   'frontend.http/maxConnectionDuration-in-flight': behaviour(
     2,
@@ -137,8 +137,12 @@ export const DOCUMENT_2 = {
   'frontend.proxyProtocol/version': behaviour(2, '2.1', 'Only PROXY headers of the configured version are understood.'),
   'frontend.proxyProtocol/mode-values': shape(2, '2.1', '`mode` is `Strict` or `Optional`.'),
   'frontend.proxyProtocol/mode-default': behaviour(2, '2.1', '`mode` defaults to `Strict`.'),
-  'frontend.proxyProtocol/strict': behaviour(2, '2.1', '`Strict` needs a valid PROXY header.'),
-  'frontend.proxyProtocol/optional': behaviour(2, '2.1', '`Optional` takes a PROXY header as well as plain traffic.'),
+  'frontend.proxyProtocol/strict': behaviour(2, '2.1', '`mode: Strict` requires a valid PROXY header.'),
+  'frontend.proxyProtocol/optional': behaviour(
+    2,
+    '2.1',
+    '`mode: Optional` accepts connections with and without a PROXY header.',
+  ),
   'frontend.accessLog/fields-optional': shape(2, '2.1', 'Every field of `accessLog` may be left out.'),
   'frontend.accessLog/filter': behaviour(
     2,
@@ -200,9 +204,9 @@ export const DOCUMENT_2 = {
   'frontend.tracing/randomSampling-number': behaviour(
     2,
     '2.1',
-    '`randomSampling` may yield a number from 0.0 to 1.0, the share of requests that are traced.',
+    '`randomSampling` may return a number from 0.0 to 1.0: the fraction of requests to trace.',
   ),
-  'frontend.tracing/randomSampling-boolean': behaviour(2, '2.1', '`randomSampling` may yield a boolean.'),
+  'frontend.tracing/randomSampling-boolean': behaviour(2, '2.1', '`randomSampling` may return a boolean.'),
   'frontend.tracing/randomSampling-starts-trace': behaviour(
     2,
     '2.1',
@@ -213,8 +217,12 @@ export const DOCUMENT_2 = {
     '2.1',
     'Without `randomSampling` no trace is started at random.',
   ),
-  'frontend.tracing/clientSampling-number': behaviour(2, '2.1', '`clientSampling` may yield a number from 0.0 to 1.0.'),
-  'frontend.tracing/clientSampling-boolean': behaviour(2, '2.1', '`clientSampling` may yield a boolean.'),
+  'frontend.tracing/clientSampling-number': behaviour(
+    2,
+    '2.1',
+    '`clientSampling` may return a number from 0.0 to 1.0.',
+  ),
+  'frontend.tracing/clientSampling-boolean': behaviour(2, '2.1', '`clientSampling` may return a boolean.'),
   'frontend.tracing/clientSampling-starts-span': behaviour(
     2,
     '2.1',
@@ -249,7 +257,7 @@ export const DOCUMENT_2 = {
     '`PreRouting` and `PostRouting` policies do not merge with each other.',
   ),
   'traffic/phases-run-separately': behaviour(2, '2.2', 'Each phase merges and runs by itself.'),
-  'traffic.cors/applies': behaviour(2, '2.2', '`cors` sets how cross-origin requests are answered.'),
+  'traffic.cors/applies': behaviour(2, '2.2', '`cors` sets the responses to cross-origin requests.'),
   'traffic.headerModifiers/at-least-one': shape(
     2,
     '2.2',
@@ -258,12 +266,12 @@ export const DOCUMENT_2 = {
   'traffic.headerModifiers/request': behaviour(
     2,
     '2.2',
-    '`headerModifiers.request` changes headers of the request as an HTTPHeaderFilter says.',
+    '`headerModifiers.request` changes headers of requests, like a header filter of an HTTPRoute.',
   ),
   'traffic.headerModifiers/response': behaviour(
     2,
     '2.2',
-    '`headerModifiers.response` changes headers of the response as an HTTPHeaderFilter says.',
+    '`headerModifiers.response` changes headers of responses, like a header filter of an HTTPRoute.',
   ),
   'traffic.timeouts/request': behaviour(
     2,
@@ -273,7 +281,7 @@ export const DOCUMENT_2 = {
   'traffic.timeouts/http-route': behaviour(2, '2.2', '`timeouts` applies to an HTTPRoute.'),
   'traffic.timeouts/other-kinds-ignored': behaviour(2, '2.2', '`timeouts` is ignored for other kinds.'),
   'traffic.retry/applies': behaviour(2, '2.2', '`retry` sets when a request is sent again.'),
-  'traffic.authorization/merges': behaviour(2, '2.2', 'The authorization rules of all policies come together.'),
+  'traffic.authorization/merges': behaviour(2, '2.2', 'The rules of all policies that apply are combined.'),
 
   // 2.2.1 Conditional wrappers
   'traffic.conditional/sections': shape(
@@ -342,7 +350,7 @@ export const DOCUMENT_2 = {
     '`transformation.response` is optional and changes the response.',
   ),
   'traffic.transformation/set-count': shape(2, '2.2.3', '`set` has 1 to 16 items.'),
-  'traffic.transformation/set': behaviour(2, '2.2.3', '`set` gives a header the value of an expression.'),
+  'traffic.transformation/set': behaviour(2, '2.2.3', '`set` sets a header to the value of an expression.'),
   'traffic.transformation/add-count': shape(2, '2.2.3', '`add` has 1 to 16 items.'),
   'traffic.transformation/add': behaviour(2, '2.2.3', '`add` adds a header with the value of an expression.'),
   'traffic.transformation/add-existing': behaviour(2, '2.2.3', '`add` to a header that exists appends another entry.'),
@@ -367,7 +375,7 @@ export const DOCUMENT_2 = {
   'traffic.hostRewrite/default-hostname-backends': behaviour(
     2,
     '2.2.4',
-    'Without `hostRewrite` a Backend with a hostname gets `Auto`.',
+    'Without `hostRewrite` a ProxyBackend with a hostname gets `Auto`.',
   ),
   'traffic.hostRewrite/default-service-and-ip': behaviour(
     2,
@@ -389,15 +397,19 @@ export const DOCUMENT_2 = {
   'traffic.csrf/additionalOrigins': behaviour(
     2,
     '2.2.4',
-    "The listed origins are allowed beside the destination's own.",
+    'The listed origins are allowed in addition to the origin of the destination.',
   ),
   'traffic.csrf/safe-methods': behaviour(2, '2.2.4', 'GET, HEAD and OPTIONS are allowed.'),
   'traffic.csrf/no-headers': behaviour(2, '2.2.4', 'A request with neither `Sec-Fetch-Site` nor `Origin` is allowed.'),
-  'traffic.csrf/sec-fetch-site': behaviour(2, '2.2.4', 'Otherwise `Sec-Fetch-Site` decides when it is present.'),
+  'traffic.csrf/sec-fetch-site': behaviour(
+    2,
+    '2.2.4',
+    'For other requests, `Sec-Fetch-Site` decides if it is present.',
+  ),
   'traffic.csrf/origin-against-host': behaviour(
     2,
     '2.2.4',
-    'Without `Sec-Fetch-Site` the `Origin` is compared with `Host`.',
+    'Without `Sec-Fetch-Site`, `Origin` is compared with `Host`.',
   ),
 
   // 2.2.5 Direct response
@@ -432,7 +444,7 @@ export const DOCUMENT_2 = {
   'traffic.extAuth/backendRef': behaviour(
     2,
     '2.2.6',
-    'The authorization server of `backendRef` is a Service or a Backend.',
+    'The authorization server of `backendRef` is a Service or a ProxyBackend.',
   ),
   'traffic.extAuth/failureMode-values': shape(2, '2.2.6', '`failureMode` is `FailClosed` or `FailOpen`.'),
   'traffic.extAuth/failureMode-default': behaviour(2, '2.2.6', '`failureMode` defaults to `FailClosed`.'),
@@ -566,7 +578,7 @@ export const DOCUMENT_2 = {
   'traffic.extAuth.cache/maxEntries': behaviour(2, '2.2.6', 'The cache holds at most `maxEntries` results.'),
 
   // 2.2.7 External processing
-  'traffic.extProc/backendRef': behaviour(2, '2.2.7', 'The processor of `backendRef` is a Service or a Backend.'),
+  'traffic.extProc/backendRef': behaviour(2, '2.2.7', 'The processor of `backendRef` is a Service or a ProxyBackend.'),
   'traffic.extProc/processingOptions-optional': shape(2, '2.2.7', '`processingOptions` may be left out.'),
   'traffic.extProc/body-mode-values': shape(
     2,
@@ -583,22 +595,26 @@ export const DOCUMENT_2 = {
     '2.2.7',
     '`responseBodyMode` defaults to `FullDuplexStreamed`.',
   ),
-  'traffic.extProc/body-none': behaviour(2, '2.2.7', '`None` does not send the body.'),
-  'traffic.extProc/body-buffered': behaviour(2, '2.2.7', '`Buffered` sends the whole body at once.'),
-  'traffic.extProc/body-buffered-limit': behaviour(2, '2.2.7', '`Buffered` with a body above 8 KB is an error.'),
+  'traffic.extProc/body-none': behaviour(2, '2.2.7', 'Body mode `None` does not send the body.'),
+  'traffic.extProc/body-buffered': behaviour(2, '2.2.7', 'Body mode `Buffered` sends the whole body at once.'),
+  'traffic.extProc/body-buffered-limit': behaviour(2, '2.2.7', 'Body mode `Buffered` fails for a body above 8 KB.'),
   'traffic.extProc/body-buffered-partial': behaviour(
     2,
     '2.2.7',
-    '`BufferedPartial` buffers up to 8 KB, and sends that beginning of a larger body.',
+    'Body mode `BufferedPartial` buffers up to 8 KB, and sends only the first 8 KB of a larger body.',
   ),
-  'traffic.extProc/body-full-duplex-streamed': behaviour(2, '2.2.7', '`FullDuplexStreamed` streams the body.'),
+  'traffic.extProc/body-full-duplex-streamed': behaviour(
+    2,
+    '2.2.7',
+    'Body mode `FullDuplexStreamed` streams the body.',
+  ),
   'traffic.extProc/header-mode-values': shape(2, '2.2.7', 'A header mode is `Send` or `Skip`.'),
   'traffic.extProc/requestHeaderMode-default': behaviour(2, '2.2.7', '`requestHeaderMode` defaults to `Send`.'),
   'traffic.extProc/responseHeaderMode-default': behaviour(2, '2.2.7', '`responseHeaderMode` defaults to `Send`.'),
   'traffic.extProc/header-mode': behaviour(
     2,
     '2.2.7',
-    '`Send` sends the headers to the processor and `Skip` does not.',
+    'Header mode `Send` sends the headers to the processor, `Skip` does not.',
   ),
   'traffic.extProc/trailer-mode-values': shape(2, '2.2.7', 'A trailer mode is `Skip` or `Send`.'),
   'traffic.extProc/requestTrailerMode-default': behaviour(2, '2.2.7', '`requestTrailerMode` defaults to `Send`.'),
@@ -606,13 +622,13 @@ export const DOCUMENT_2 = {
   'traffic.extProc/trailer-mode': behaviour(
     2,
     '2.2.7',
-    '`Send` sends the trailers to the processor and `Skip` does not.',
+    'Trailer mode `Send` sends the trailers to the processor, `Skip` does not.',
   ),
   'traffic.extProc/allowModeOverride-default': behaviour(2, '2.2.7', '`allowModeOverride` defaults to false.'),
   'traffic.extProc/allowModeOverride': behaviour(
     2,
     '2.2.7',
-    'With it, a mode override in a header response changes the later phases of the exchange.',
+    'With `allowModeOverride`, a mode override in a header response changes the later phases of the exchange.',
   ),
 
   // 2.2.8 Rate limits
@@ -653,7 +669,7 @@ export const DOCUMENT_2 = {
   'traffic.rateLimit.global/backendRef-kinds': behaviour(
     2,
     '2.2.8',
-    'The external service of `global.backendRef` is a Service or a Backend.',
+    'The external service of `global.backendRef` is a Service or a ProxyBackend.',
   ),
   'traffic.rateLimit.global/external-service': behaviour(
     2,
@@ -768,7 +784,7 @@ export const DOCUMENT_2 = {
     '2.3',
     'A connection that is not established within `connectTimeout` fails.',
   ),
-  'backend.tls/initiates': behaviour(2, '2.3', 'With `tls` the proxy speaks TLS to the destination.'),
+  'backend.tls/initiates': behaviour(2, '2.3', 'With `tls`, connections to the destination use TLS.'),
   'backend.tls/at-most-one-verification': shape(
     2,
     '2.3',
@@ -778,12 +794,12 @@ export const DOCUMENT_2 = {
   'backend.tls/mtlsCertificateRef': behaviour(
     2,
     '2.3',
-    'Its Secret holds `tls.key` and `tls.crt`, which the proxy presents.',
+    'The Secret of `mtlsCertificateRef` holds `tls.key` and `tls.crt`, which the proxy presents.',
   ),
   'backend.tls/mtlsCertificateRef-ca': behaviour(
     2,
     '2.3',
-    '`ca.cert` of that Secret, if present, verifies the server.',
+    '`ca.cert` of the Secret of `mtlsCertificateRef`, if present, verifies the server.',
   ),
   'backend.tls/mtlsCertificateRef-absent': behaviour(
     2,
@@ -794,25 +810,25 @@ export const DOCUMENT_2 = {
   'backend.tls/caCertificateRefs': behaviour(
     2,
     '2.3',
-    'Its ConfigMap holds the CA certificates that verify the server.',
+    'The ConfigMap of `caCertificateRefs` holds the CA certificates that verify the server.',
   ),
   'backend.tls/caCertificateRefs-wins': behaviour(
     2,
     '2.3',
-    "`caCertificateRefs` wins over `ca.cert` of the client certificate's Secret.",
+    '`caCertificateRefs` overrides `ca.cert` of the Secret of `mtlsCertificateRef`.',
   ),
   'backend.tls/caCertificateRefs-default': behaviour(
     2,
     '2.3',
-    'Without other CA certificates those of the system verify the server.',
+    'Without other CA certificates, those of the system verify the server.',
   ),
   'backend.tls/insecureSkipVerify-values': shape(2, '2.3', '`insecureSkipVerify` is `All` or `Hostname`.'),
   'backend.tls/insecureSkipVerify-insecure': advice(2, '2.3', '`insecureSkipVerify` is insecure.'),
-  'backend.tls/insecureSkipVerify-all': behaviour(2, '2.3', '`All` verifies nothing.'),
+  'backend.tls/insecureSkipVerify-all': behaviour(2, '2.3', '`insecureSkipVerify: All` disables verification.'),
   'backend.tls/insecureSkipVerify-hostname': behaviour(
     2,
     '2.3',
-    '`Hostname` verifies the CA and ignores the hostname and the alternative names.',
+    '`insecureSkipVerify: Hostname` verifies the CA and ignores the hostname and the alternative names.',
   ),
   'backend.tls/sni-form': shape(2, '2.3', '`sni` is an SNI.'),
   'backend.tls/sni': behaviour(2, '2.3', '`sni` is the server name that is sent.'),
@@ -826,7 +842,7 @@ export const DOCUMENT_2 = {
   'backend.tls/verifySubjectAltNames': behaviour(
     2,
     '2.3',
-    "The server's certificate must carry one of the listed names.",
+    'With `verifySubjectAltNames`, the certificate of the server must have one of the listed names.',
   ),
   'backend.tls/verifySubjectAltNames-default': behaviour(
     2,
@@ -835,7 +851,7 @@ export const DOCUMENT_2 = {
   ),
   'backend.tls/alpnProtocols-count': shape(2, '2.3', '`alpnProtocols` has 1 to 16 items.'),
   'backend.tls/alpnProtocols-item-length': shape(2, '2.3', 'An item of `alpnProtocols` is a TinyString.'),
-  'backend.tls/alpnProtocols': behaviour(2, '2.3', 'The listed protocols are offered to the server.'),
+  'backend.tls/alpnProtocols': behaviour(2, '2.3', 'The protocols in `alpnProtocols` are offered to the server.'),
   'backend.tls/alpnProtocols-default': behaviour(2, '2.3', '`alpnProtocols` defaults to `h2`, `http/1.1`.'),
   'backend.tls/keyExchangeGroups': behaviour(
     2,
@@ -843,7 +859,7 @@ export const DOCUMENT_2 = {
     '`keyExchangeGroups` is in order of preference, and only listed groups are offered.',
   ),
   'backend.http/version-values': shape(2, '2.3', '`version` is `HTTP1` or `HTTP2`.'),
-  'backend.http/version': behaviour(2, '2.3', 'The destination is spoken to in the HTTP version that is set.'),
+  'backend.http/version': behaviour(2, '2.3', '`version` sets the HTTP version of requests to the destination.'),
   'backend.http/requestTimeout': behaviour(
     2,
     '2.3',
@@ -865,7 +881,7 @@ export const DOCUMENT_2 = {
   'backend.tunnel/backendRef-kinds': behaviour(
     2,
     '2.3',
-    '`tunnel.backendRef` names a proxy server: a Service or a Backend.',
+    '`tunnel.backendRef` names a proxy server: a Service or a ProxyBackend.',
   ),
   'backend.tunnel/https-proxy': behaviour(
     2,
@@ -1065,7 +1081,7 @@ export const DOCUMENT_2 = {
   'backend.ai.promptGuard.webhook/backendRef-kinds': behaviour(
     2,
     '2.5',
-    '`webhook.backendRef` names a Service or a Backend.',
+    '`webhook.backendRef` names a Service or a ProxyBackend.',
   ),
   'backend.ai.promptGuard.webhook/called': behaviour(2, '2.5', 'The webhook is asked about requests or responses.'),
   'backend.ai.promptGuard.webhook/forward-request-headers': behaviour(

@@ -4,7 +4,7 @@ import { childrenOf, type FoundField, findField } from '../find-field.ts'
 import { KINDS } from '../kinds.ts'
 import type { Requirement } from './requirement.ts'
 import { REQUIREMENTS } from './requirements.ts'
-import { isNotImplemented, placesOf, requirementsOf, SUBJECTS } from './requirements-of-field.ts'
+import { isNotImplemented, requirementsOf, SUBJECTS } from './requirements-of-field.ts'
 
 function field(path: string): FoundField {
   const found = findField(path)
@@ -46,15 +46,6 @@ function statement(id: string): Requirement {
 test('the kind ProxyBackend and the section backend share names, not statements', () => {
   expect(textsOf('ProxyBackend.spec.mcp')).not.toContain(statement('backend.mcp/backends-of-kind-mcp').text)
   expect(textsOf('ProxyPolicy.spec.backend.mcp')).not.toContain(statement('backend.mcp/targets-count').text)
-})
-
-test.each([
-  ['its own', 'ProxyBackend.metadata.managedFields', ['1: 2.2']],
-  ['those of its own and of its type', 'ProxyBackend.spec.static.host', ['1: 2.3.1', '1: 2.2']],
-  ['those of the kind', 'ProxyBackend.metadata.labels', ['1: 2.3', '1: 2.1']],
-  ['none of the platform', 'Gateway.spec.listeners', []],
-])('the places of a field: %s', (_, path, places) => {
-  expect(placesOf(field(path))).toEqual(places)
 })
 
 test('kinds of the platform have no statements', () => {

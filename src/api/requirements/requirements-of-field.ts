@@ -16,27 +16,6 @@ export function requirementsOf(field: FoundField): readonly Requirement[] {
   return statementsIn(areas, [...areas.flatMap(nameIn), ...scalarName(field)])
 }
 
-/**
- * Where the specification defines a field, as document and section: `2: 2.1`. If it says nothing about the field itself, as of those of types of the
- * platform, where it defines the object that contains it.
- */
-export function placesOf(field: FoundField): readonly string[] {
-  const own = requirementsOf(field).filter(({ document, section }) => isOfFields(document, section))
-  if (own.length === 0 && field.path.length > 0) return placesOf(parentOf(field))
-  return [...new Set(own.map(({ document, section }) => `${document}: ${section}`))]
-}
-
-/** Sections that define fields, not limits or behaviour elsewhere. */
-function isOfFields(document: number, section: string): boolean {
-  return section.startsWith('2') || (document === 1 && section.startsWith('5.'))
-}
-
-function parentOf({ info, path }: FoundField): FoundField {
-  const parent = findField([info.kind, ...path.slice(0, -1)].join('.'))
-  if ('message' in parent) throw new Error(parent.message)
-  return parent
-}
-
 /** Whether the specification says what the field, or an object that contains it, does, and nothing of that is proved. */
 export function isNotImplemented(field: FoundField): boolean {
   return [...field.path.keys()].some((depth) => {
