@@ -12,9 +12,13 @@ export function print(line: string): void {
   console.log(escapeInvisible(line))
 }
 
-/** Prints a text of several lines. What others have said must not be in it with line breaks. */
-export function printText(text: string): void {
-  console.log(escapeInvisibleInLines(text))
+/**
+ * Prints a text of several lines. What others have said must not be in it with line breaks.
+ * @param style the parts of a line, between which it has spaces
+ */
+export function printText(text: string, style = (line: string): readonly StyledText[] => [{ text: line }]): void {
+  const lines = text.split('\n').map((line) => textOf(style(line), escapeInvisibleInLines))
+  console.log(lines.join('\n'))
 }
 
 /** Prints a value as JSON for people and programs. */
@@ -33,9 +37,9 @@ export function printStyled(parts: readonly StyledText[]): void {
   console.log(textOf(parts))
 }
 
-function textOf(parts: readonly StyledText[]): string {
+function textOf(parts: readonly StyledText[], escaped = escapeInvisible): string {
   const shown = parts.filter(({ text }) => text !== '')
-  return shown.map(({ text, style }) => styled(escapeInvisible(text), style, process.stdout)).join(' ')
+  return shown.map(({ text, style }) => styled(escaped(text), style, process.stdout)).join(' ')
 }
 
 /** A terminal on which lines replace those before. */

@@ -27,10 +27,20 @@ export function placeOf({ file, line, column }: FileProblem): string | undefined
 
 /** One line for terminals and editors: `keys.yaml:12:7: error: spec.traffic.cors: unknown field ... [unknown-field]`; without place if there is no file. */
 export function formatProblem(problem: FileProblem): string {
+  const { at, severity, text, code } = problemParts(problem)
+  return [at, severity, text, code].filter((part) => part !== '').join(' ')
+}
+
+/** The parts of that line, between which it has spaces; `at` is empty if there is no file. */
+export function problemParts(problem: FileProblem): Readonly<Record<'at' | 'severity' | 'text' | 'code', string>> {
   const { severity, path, message, code } = problem
   // Names of files and fields may contain line breaks, which would look like further problems.
   const where = path === '' ? '' : `${escapeInvisible(path)}: `
   const place = placeOf(problem)
-  const at = place === undefined ? '' : `${escapeInvisible(place)}: `
-  return `${at}${severity}: ${where}${message} [${code}]`
+  return {
+    at: place === undefined ? '' : `${escapeInvisible(place)}:`,
+    severity: `${severity}:`,
+    text: `${where}${message}`,
+    code: `[${code}]`,
+  }
 }

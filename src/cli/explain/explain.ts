@@ -45,6 +45,7 @@ import type { DescribedExplanation } from './described-explanation.ts'
 import { PlanCalls } from './explain-calls.ts'
 import { formatExplanation } from './format-explanation.ts'
 import { hideTexts } from './hide-texts.ts'
+import { styleLine } from './style-line.ts'
 
 export interface ExplainFlags extends ApiFlags, ForwardFlags, ListenFlags, PathFlags {
   readonly header?: readonly string[]
@@ -72,7 +73,7 @@ export async function explain(request: readonly string[], flags: ExplainFlags): 
   const secrets = flags.showSecrets ? undefined : new KnownSecrets(store.list().flatMap(secretsOfObject))
   const shown = secrets === undefined ? found : hideTexts(found, (text) => secrets.hide(text))
   if (format === 'json') printJson(shown)
-  else printText(formatExplanation(shown))
+  else printText(formatExplanation(shown), styleLine)
   return REFUSED.includes(shown.outcome.kind) ? EXIT.findings : EXIT.ok
 }
 

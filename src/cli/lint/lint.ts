@@ -15,7 +15,7 @@ import { loadPlan } from '../load-plan.ts'
 import type { PathFlags } from '../object-paths.ts'
 import { type ApiFlags, readObjects } from '../object-source.ts'
 import { operatorSockets } from '../operator-addresses.ts'
-import { print } from '../output.ts'
+import { printStyled } from '../output.ts'
 import { priceFile } from '../price-file.ts'
 import { renderPlanned } from '../render/render-gateways.ts'
 import { UsageError } from '../usage-error.ts'
@@ -67,7 +67,8 @@ export async function lint(paths: readonly string[], { verbose, ...flags }: Lint
   const shown = found.map((problem) => ({ ...problem, message: secrets.hide(problem.message) }))
   const problems = problemLines(shown, { advice: verbose })
   const { errors, warnings } = problems
-  for (const line of report(format, { ...problems, objects: store.list().length, ...(fixed && { fixed }) })) print(line)
+  for (const line of report(format, { ...problems, objects: store.list().length, ...(fixed && { fixed }) }))
+    printStyled(line)
   const failures = { errors, warnings: errors + warnings, never: 0 }[failOn]
   return failures === 0 ? EXIT.ok : EXIT.findings
 }

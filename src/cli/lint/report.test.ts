@@ -10,7 +10,9 @@ const error: FileProblem = {
 const advice: FileProblem = { file: '', path: '', code: 'no-effect', message: 'no effect', severity: 'advice' }
 
 function output(format: Format, problems: readonly FileProblem[] = [error, advice]): string {
-  return report(format, { ...problemLines(problems, { advice: true }), objects: 2 }).join('\n')
+  return report(format, { ...problemLines(problems, { advice: true }), objects: 2 })
+    .map((line) => line.flatMap(({ text }) => text || []).join(' '))
+    .join('\n')
 }
 
 test('text', () => {

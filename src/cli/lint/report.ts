@@ -1,7 +1,9 @@
 import { count } from '#base/count.ts'
 import { pageOf } from '#base/findings.ts'
-import type { FileProblem } from '#store/file-problem.ts'
+import { type FileProblem, problemParts } from '#store/file-problem.ts'
 import { countProblems, type ProblemLines } from '../finding-lines.ts'
+import type { StyledText } from '../output.ts'
+import type { Style } from '../terminal.ts'
 import type { FixedFiles } from './fix-files.ts'
 import { githubCommands } from './github-commands.ts'
 import { sarifLog } from './sarif-log.ts'
@@ -17,11 +19,38 @@ export interface LintResult extends ProblemLines {
   readonly fixed?: FixedFiles
 }
 
+type Line = readonly StyledText[]
+
 /** The output in a form, as lines. */
-export function report(format: Format, result: LintResult): readonly string[] {
+export function report(format: Format, result: LintResult): readonly Line[] {
+  if (format !== 'text') return plainReport(format, result).map((text) => [{ text }])
+  const { errors, warnings } = result
+  const style = errors > 0 ? 'red' : warnings > 0 ? 'yellow' : 'green'
+  return [
+    ...fixLines(result.fixed).map((text) => [{ text }]),
+    ...result.problems.flatMap(findingLines),
+    [{ text: summary(result), style }],
+  ]
+}
+
+const STYLES = { error: 'red', warning: 'yellow', advice: 'cyan' } as const satisfies Record<
+  FileProblem['severity'],
+  Style
+>
+
+/** Further lines, with an expression and a mark below it, are as in `ProblemLines`. */
+function findingLines(problem: FileProblem): readonly Line[] {
+  const [first = '', ...more] = problem.message.split('\n')
+  const { at, severity, text, code } = problemParts({ ...problem, message: first })
+  const style = STYLES[problem.severity]
+  return [
+    [{ text: at, style: 'bold' }, { text: severity, style }, { text }, { text: code, style: 'dim' }],
+    ...more.map((line): Line => [{ text: `    ${line}`, style: /^ *\^$/.test(line) ? style : undefined }]),
+  ]
+}
+
+function plainReport(format: Exclude<Format, 'text'>, result: LintResult): readonly string[] {
   switch (format) {
-    case 'text':
-      return [...fixLines(result.fixed), ...result.lines.flatMap((finding) => finding.split('\n')), summary(result)]
     case 'json':
       return jsonLines(jsonReport(result))
     case 'sarif':
