@@ -7,6 +7,8 @@ export interface ReadinessServerOptions {
   readonly port: number
   /** Why the gateway is not ready; empty: it is. */
   readonly whyNotReady: () => readonly string[]
+  /** What an operator must know of a gateway that is ready. */
+  readonly note?: (() => string | undefined) | undefined
   readonly reportBug: (error: unknown) => void
 }
 
@@ -26,12 +28,18 @@ const PATHS = [
  * Starts the server for `/healthz/ready` and `/healthz/live`, for load balancers (decision A-115).
  * @throws PortInUse
  */
-export function startReadinessServer({ whyNotReady, ...options }: ReadinessServerOptions): Promise<RunningServer> {
+export function startReadinessServer({
+  whyNotReady,
+  note,
+  ...options
+}: ReadinessServerOptions): Promise<RunningServer> {
   const ready: Endpoint = {
     method: 'GET',
     answer() {
       const reasons = whyNotReady()
-      return reasons.length === 0 ? textAnswer(200, 'ready') : textAnswer(503, `not ready: ${reasons.join('; ')}`)
+      if (reasons.length > 0) return textAnswer(503, `not ready: ${reasons.join('; ')}`)
+      const text = note?.()
+      return textAnswer(200, text === undefined ? 'ready' : `ready; ${text}`)
     },
   }
   const live: Endpoint = { method: 'GET', answer: () => textAnswer(200, 'live') }

@@ -227,13 +227,24 @@ export const VARIABLES = {
   POD_NAME: { meaning: 'value of env.podName in expressions', commands: ['run', 'proxy'] },
   NAMESPACE: { meaning: 'value of env.namespace in expressions', commands: ['run', 'proxy'] },
   GATEWAY: { meaning: 'value of env.gateway in expressions', commands: ['run', 'proxy'] },
+  GATEWRIGHT_GATEWAY_UID: {
+    meaning:
+      'UID of the Gateway. With SESSION_KEY, the proxy keeps its plan in the state folder, for a start without its controller',
+    commands: ['proxy'],
+  },
+  GATEWRIGHT_KEPT_PLAN_MAX_AGE: {
+    meaning:
+      'a kept plan that the controller confirmed last before this time is not used, such as 24h; by default any is, and with 0s none',
+    commands: ['proxy'],
+    form: DURATION,
+  },
   NOTIFY_SOCKET: {
     meaning: 'set by systemd, which gets a message when the gateway is ready, and when it stops',
     commands: ['run'],
   },
   SESSION_KEY: {
     meaning:
-      '64 hexadecimal digits that encrypt MCP session ids and persistent sessions of routes, so that they survive a restart',
+      '64 hexadecimal digits that encrypt MCP session ids, persistent sessions of routes and the kept plan of a proxy, so that they survive a restart',
     commands: ['run', 'proxy', 'explain'],
     form: KEY,
   },

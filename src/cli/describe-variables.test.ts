@@ -30,8 +30,10 @@ const OF_CONTROLLER = [
   'POD_NAMESPACE',
 ]
 
-test('run describes all variables but those of the identity provider and of the controller', () => {
-  const others = ['GATEWRIGHT_IDP_ADMIN_PASSWORD', ...OF_CONTROLLER]
+const OF_PROXY = ['GATEWRIGHT_GATEWAY_UID', 'GATEWRIGHT_KEPT_PLAN_MAX_AGE']
+
+test('run describes all variables but those of the identity provider, of proxies and of the controller', () => {
+  const others = ['GATEWRIGHT_IDP_ADMIN_PASSWORD', ...OF_PROXY, ...OF_CONTROLLER]
   expect(namesFor('run')).toEqual(Object.keys(VARIABLES).filter((name) => !others.includes(name)))
   expect(namesFor('controller')).toEqual([
     'GATEWRIGHT_LOG_FORMAT',

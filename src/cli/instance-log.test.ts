@@ -430,6 +430,7 @@ const MESSAGES_IN = [
   'src/instance/controller.ts',
   'src/instance/data-plane.ts',
   'src/instance/instance.ts',
+  'src/instance/plan-file.ts',
   'src/instance/proxy-delivery.ts',
   'src/instance/record-folder.ts',
   'src/instance/state-folder.ts',

@@ -2,13 +2,15 @@ import { readFileSync } from 'node:fs'
 import { hostname } from 'node:os'
 import { parse } from 'yaml'
 import { NotLoopback } from '#admin/admin-server.ts'
+import { parseDuration } from '#base/duration.ts'
 import { PortInUse } from '#base/listen.ts'
 import { settingsOf, settingsProblems } from '#control/gateways/process-settings.ts'
-import { ProxyInstance } from '#instance/proxy-instance.ts'
+import { ProxyInstance, type ProxyInstanceOptions } from '#instance/proxy-instance.ts'
 import { StateFolder, StateFolderUnusable } from '#instance/state-folder.ts'
 import { ApplicationLog } from '#observe/log/application-log.ts'
 import { availableAddress } from './any-address.ts'
 import { dataPlaneOptions } from './data-plane-options.ts'
+import { type Environment, readVariable } from './environment.ts'
 import { EXIT, type ExitCode } from './exit-code.ts'
 import { InstanceLog } from './instance-log.ts'
 import { type ListenFlags, listenAddresses } from './listen-addresses.ts'
@@ -45,6 +47,7 @@ export async function runProxy(flags: ProxyFlags, around: Surroundings = WHOLE_P
     ...dataPlaneOptions(workers, settings, environment),
     ...{ bind, admin, metrics, readiness, startThread: around.startThread },
     identity: environment.POD_NAME ?? hostname(),
+    ...keptPlan(environment),
     controller: {
       url: flags.controller,
       ...(controllerCa !== undefined && { caFile: controllerCa }),
@@ -79,6 +82,14 @@ export async function runProxy(flags: ProxyFlags, around: Surroundings = WHOLE_P
   await proxy.close(times)
   log.stopped()
   return EXIT.ok
+}
+
+/** The plan is kept only sealed, with a key that outlives the process. */
+function keptPlan(environment: Environment): Pick<ProxyInstanceOptions, 'keepsPlanOf' | 'keptPlanMaxAgeMs'> {
+  const maxAge = readVariable(environment, 'GATEWRIGHT_KEPT_PLAN_MAX_AGE')
+  const keptPlanMaxAgeMs = maxAge === undefined ? undefined : parseDuration(maxAge)
+  const isKept = readVariable(environment, 'SESSION_KEY') !== undefined && keptPlanMaxAgeMs !== 0
+  return { keepsPlanOf: isKept ? readVariable(environment, 'GATEWRIGHT_GATEWAY_UID') : undefined, keptPlanMaxAgeMs }
 }
 
 /**

@@ -18,7 +18,8 @@ import {
   encodeRequest,
   MAX_MESSAGE_BYTES,
 } from './discovery-messages.ts'
-import { ENDPOINTS_TYPE, ITEM_TYPE, PLAN_TYPES, type PlanType } from './plan-resource.ts'
+import { type KeptItem, type KeptPlan, responseOf } from './kept-plan.ts'
+import { ENDPOINTS_TYPE, type HeldVersions, ITEM_TYPE, PLAN_TYPES, type PlanType } from './plan-resource.ts'
 import { refusalsOf, writeRefusals, writeReport } from './proxy-report.ts'
 import { ProxyState } from './proxy-state.ts'
 import { BrokenSnapshot, ReceivedPlan } from './received-plan.ts'
@@ -30,6 +31,9 @@ const LONGEST_RETRY_MS = 15_000
 /** Reports wait so long for further news. */
 const REPORT_MS = 50
 
+/** A proxy that has no plan after this time serves the one that was kept. */
+const KEPT_AFTER_MS = 5000
+
 const INVALID_ARGUMENT = 3
 
 export interface PlanClientOptions extends ControllerAddress {
@@ -37,6 +41,8 @@ export interface PlanClientOptions extends ControllerAddress {
   readonly identity: string
   /** Gets the plan: one change for each response that completes a version. */
   readonly target: PlanTarget
+  /** Reads the plan that an earlier process kept; undefined: there is none that may be used, which was logged. */
+  readonly readKept?: (() => KeptPlan | undefined) | undefined
   readonly log: (level: Level, message: string, fields: LogFields) => void
   readonly whyNotReadyChanged?: () => void
   /** A bug: `target.take` threw. */
@@ -47,17 +53,14 @@ export interface PlanClientOptions extends ControllerAddress {
 
 /**
  * Gets the plan of a proxy from a controller, by incremental xDS over gRPC. Without a connection, the proxy keeps what it has; the next one
- * brings only the difference.
+ * brings only the difference. A proxy that starts while its controller is away serves the plan that it kept before.
  */
 export class PlanClient implements PlanReports {
   readonly #options: PlanClientOptions
   readonly #pool = createClientPool()
   readonly #state = new ProxyState()
   readonly #backOff: BackOff
-  readonly #received: Readonly<Record<PlanType, ReceivedPlan>> = {
-    [ITEM_TYPE]: new ReceivedPlan(ITEM_TYPE),
-    [ENDPOINTS_TYPE]: new ReceivedPlan(ENDPOINTS_TYPE),
-  }
+  #received = nothingReceived()
   /** Changes before the first version is whole. */
   readonly #early = new Map<string, PlanItem>()
   #stream: ControllerStream | undefined
@@ -68,21 +71,30 @@ export class PlanClient implements PlanReports {
   /** Why there is no connection. */
   #cause: string | undefined
   #isClosed = false
+  /** While the first plan has not arrived, and a kept one was not looked for. */
+  #readKept: (() => KeptPlan | undefined) | undefined
+  #keptTimer: { cancel(): void } | undefined
+  /** When the controller last confirmed the plan, while it does not. */
+  #confirmedMs: number | undefined
 
   constructor(options: PlanClientOptions) {
     this.#options = options
     this.#backOff = new BackOff(FIRST_RETRY_MS, LONGEST_RETRY_MS, options.random)
+    this.#readKept = options.readKept
   }
 
   /** Connects, and from then on keeps a connection. */
   start(): void {
     void this.#connect()
+    if (this.#readKept === undefined) return
+    this.#keptTimer = clock.after(KEPT_AFTER_MS, () => this.#serveKept('no whole plan has arrived'))
   }
 
   close(): void {
     this.#isClosed = true
     this.#retry?.cancel()
     this.#report?.cancel()
+    this.#keptTimer?.cancel()
     this.#stream?.cancel('the proxy is stopping')
     this.#pool.close()
   }
@@ -96,6 +108,23 @@ export class PlanClient implements PlanReports {
     if (first !== undefined)
       return `the plan of the controller has ${first.key}, which cannot be read: ${first.message}`
     return `the plan of the controller at ${this.#described} has not arrived yet`
+  }
+
+  /** When the controller last confirmed that the plan is the newest one, in milliseconds since the epoch; undefined: never. */
+  get confirmedMs(): number | undefined {
+    return this.#isConfirmed ? clock.now() : this.#confirmedMs
+  }
+
+  /** Why the controller does not confirm the plan that is served; undefined: it does, or none is served. */
+  get whyUnconfirmed(): string | undefined {
+    return this.#state.hasVersion && !this.#isConfirmed ? (this.#cause ?? 'it is being asked') : undefined
+  }
+
+  /** The versions of the whole plan that was delivered, by type and key; undefined: there is none, or another one is arriving. */
+  get held(): Readonly<Record<PlanType, HeldVersions>> | undefined {
+    const { [ITEM_TYPE]: items, [ENDPOINTS_TYPE]: endpoints } = this.#received
+    if (!this.#state.hasVersion || items.settled === undefined || endpoints.settled === undefined) return undefined
+    return { [ITEM_TYPE]: items.settled, [ENDPOINTS_TYPE]: endpoints.settled }
   }
 
   /** All workers run that version of the plan. */
@@ -118,6 +147,10 @@ export class PlanClient implements PlanReports {
     if (problems.size === 0) return
     this.#state.setProblems(problems)
     this.#reportSoon()
+  }
+
+  get #isConfirmed(): boolean {
+    return this.#stream !== undefined && this.#lacking.size === 0
   }
 
   get #unreadable(): readonly Refusal[] {
@@ -167,6 +200,7 @@ export class PlanClient implements PlanReports {
 
   /** @param token a server might repeat it in an error */
   #over(why: string | undefined, token: string | undefined): void {
+    this.#confirmedMs = this.confirmedMs
     this.#stream = undefined
     if (this.#isClosed) return
     const { log, url, tokenFile } = this.#options
@@ -176,8 +210,39 @@ export class PlanClient implements PlanReports {
       this.#cause = cause
       if (isNews) log('warn', 'no connection to the controller', { controller: url, tokenFile, cause })
       this.#options.whyNotReadyChanged?.()
+      this.#serveKept(cause)
     }
     this.#retry = clock.after(this.#backOff.next(), () => void this.#connect())
+  }
+
+  /** @param why there is no plan of the controller */
+  #serveKept(why: string): void {
+    if (this.#state.hasVersion) return
+    const kept = this.#readKept?.()
+    this.#readKept = undefined
+    if (kept === undefined) return
+    const { log, url } = this.#options
+    const confirmed = new Date(kept.confirmedMs).toISOString()
+    this.#received = nothingReceived()
+    this.#early.clear()
+    const [fault] = PLAN_TYPES.flatMap((type) => this.#restore(type, kept.held[type]))
+    if (fault === undefined) {
+      this.#confirmedMs = kept.confirmedMs
+      log('warn', 'serving the plan that was kept before the restart', { controller: url, confirmed, cause: why })
+    } else {
+      this.#received = nothingReceived()
+      this.#early.clear()
+      log('warn', 'the kept plan cannot be used', { item: fault.key, cause: fault.message })
+    }
+    // The next stream asks for the difference.
+    this.#stream?.cancel(why)
+  }
+
+  /** @returns what cannot be read */
+  #restore(type: PlanType, items: readonly KeptItem[]): readonly Refusal[] {
+    const { change, refusals } = this.#received[type].take(responseOf(type, items))
+    if (change !== undefined) this.#apply(change)
+    return change === undefined ? refusals : []
   }
 
   #message(bytes: Uint8Array): void {
@@ -264,4 +329,8 @@ export class PlanClient implements PlanReports {
   #send(request: DiscoveryRequest): void {
     this.#stream?.send(encodeRequest(request))
   }
+}
+
+function nothingReceived(): Readonly<Record<PlanType, ReceivedPlan>> {
+  return { [ITEM_TYPE]: new ReceivedPlan(ITEM_TYPE), [ENDPOINTS_TYPE]: new ReceivedPlan(ENDPOINTS_TYPE) }
 }

@@ -41,6 +41,12 @@ export class ReceivedPlan {
     return this.#whole
   }
 
+  /** What it has, if that is whole and was applied; undefined: something else is arriving. */
+  get settled(): HeldVersions | undefined {
+    const isSettled = this.#changed.size === 0 && this.#unreadable.size === 0 && this.#before === undefined
+    return isSettled ? this.#held : undefined
+  }
+
   /**
    * Resources that cannot be read, as from a newer controller. No version with them is applied: without one of its routes or policies, a plan
    * would permit more.

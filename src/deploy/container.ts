@@ -1,4 +1,5 @@
 import type { EnvVar, ResourceRequirements } from '#api/container-fields.ts'
+import type { GatewayObject } from '#api/gateway.ts'
 import { OWN_PORTS } from '#api/own-ports.ts'
 import { parseQuantity } from '#base/byte-size.ts'
 import type { Json, JsonObject } from '#base/json.ts'
@@ -30,7 +31,7 @@ const REQUESTS = { cpu: '100m', memory: '256Mi' }
 interface ContainerInput {
   readonly settings: DeploySettings
   readonly fields: TypedFields
-  readonly gateway: string
+  readonly gateway: GatewayObject['metadata']
   readonly sessionKeySecret: string
   readonly heapMebibytes: number | undefined
 }
@@ -102,7 +103,9 @@ function environment({ fields, gateway, sessionKeySecret, heapMebibytes }: Conta
     { name: 'CONNECTION_MIN_TERMINATION_DEADLINE', value: `${min}s` },
     { name: 'POD_NAME', valueFrom: { fieldRef: { fieldPath: 'metadata.name' } } },
     { name: 'NAMESPACE', valueFrom: { fieldRef: { fieldPath: 'metadata.namespace' } } },
-    { name: 'GATEWAY', value: gateway },
+    { name: 'GATEWAY', value: gateway.name },
+    // From files, a Gateway has no uid.
+    ...(gateway.uid === undefined ? [] : [{ name: 'GATEWRIGHT_GATEWAY_UID', value: gateway.uid }]),
     { name: SESSION_KEY, valueFrom: { secretKeyRef: { name: sessionKeySecret, key: SECRET_KEY } } },
     ...(heapMebibytes === undefined ? [] : [{ name: 'NODE_OPTIONS', value: `--max-old-space-size=${heapMebibytes}` }]),
   ]

@@ -77,7 +77,7 @@ function renderWith(input: Input, limits: Limits): Rendered {
   const container = proxyContainer({
     settings,
     fields,
-    gateway: input.gateway.metadata.name,
+    gateway: input.gateway.metadata,
     sessionKeySecret: identity.sessionKeySecret,
     heapMebibytes: heapMebibytes(config, limits),
   })

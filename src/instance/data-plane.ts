@@ -49,6 +49,8 @@ export interface DataPlaneParts {
   readonly operatorSockets: () => readonly OperatorSocket[]
   /** Problems of all objects and files, for metrics. */
   readonly problems: () => readonly Pick<ConfigProblem, 'severity' | 'code'>[]
+  /** When the controller last confirmed the plan, in milliseconds since the epoch. */
+  readonly confirmedMs?: () => number | undefined
   /** All workers run this version of the plan. */
   readonly applied?: (version: number) => void
   /** A plan is in force in all workers, or a worker began or ceased to refuse requests. */
@@ -275,7 +277,14 @@ export class DataPlane implements PlanTarget {
   /** Values of metrics that nothing counts. */
   #samples(): ReturnType<typeof gatherSamples> {
     const { endpoints, circuits, version: planVersion } = this.publisher
-    return gatherSamples({ endpoints, circuits, findings: this.#parts.problems(), planVersion, workers: this.workers })
+    return gatherSamples({
+      endpoints,
+      circuits,
+      findings: this.#parts.problems(),
+      planVersion,
+      planConfirmedMs: this.#parts.confirmedMs?.(),
+      workers: this.workers,
+    })
   }
 
   #applied(version: number, failed: readonly { readonly socket: string; readonly message: string }[]): void {

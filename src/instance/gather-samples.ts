@@ -1,5 +1,6 @@
 import { readdirSync } from 'node:fs'
 import { performance } from 'node:perf_hooks'
+import { clock } from '#base/clock.ts'
 import type { ConfigProblem } from '#base/config-problem.ts'
 import { backendName } from '#exchange/backend-name.ts'
 import type { MetricId } from '#observe/metrics/metrics.ts'
@@ -23,13 +24,17 @@ interface Sources {
   readonly workers: Pick<WorkerPool, 'busySeconds' | 'members'>
   /** Of the newest plan. */
   readonly planVersion: number
+  /** When the controller last confirmed it, in milliseconds since the epoch; undefined: there is no controller, or it has not yet. */
+  readonly planConfirmedMs?: number | undefined
 }
 
 /** The metrics that are read at each scrape, because nothing has to count them. */
-export function gatherSamples({ endpoints, circuits, findings, workers, planVersion }: Sources): Sample[] {
+export function gatherSamples(sources: Sources): Sample[] {
+  const { endpoints, circuits, findings, workers, planVersion, planConfirmedMs } = sources
   return [
     sample('buildInfo', 1, VERSION, process.versions.node),
     sample('planVersion', planVersion),
+    ...(planConfirmedMs === undefined ? [] : [sample('planAge', Math.max(0, clock.now() - planConfirmedMs) / 1000)]),
     ...workers.members.map(({ name, planVersion }) => sample('workerPlanVersion', planVersion, name)),
     ...sampleEndpoints(endpoints),
     ...sampleCircuits(circuits),

@@ -23,6 +23,7 @@ export interface OperatorParts {
   readonly events: Pick<InstanceEvents, 'logLevels'>
   readonly secrets: SecretHider
   readonly whyNotReady: () => readonly string[]
+  readonly readinessNote?: () => string | undefined
   readonly status: () => StatusReport
   /** A client of the admin port requests a shutdown. */
   readonly quit: () => void
@@ -61,9 +62,9 @@ export class OperatorServers {
 
   /** @throws PortInUse, NotLoopback */
   async start(parts: OperatorParts): Promise<void> {
-    const { metricsText, dump, requests, events, secrets, whyNotReady, status, quit, reportBug } = parts
+    const { metricsText, dump, requests, events, secrets, whyNotReady, readinessNote, status, quit, reportBug } = parts
     const { admin, metrics, readiness, state } = this.#addresses
-    this.#readiness = await startReadinessServer({ ...readiness, whyNotReady, reportBug })
+    this.#readiness = await startReadinessServer({ ...readiness, whyNotReady, note: readinessNote, reportBug })
     this.#metrics = await startMetricsServer({ ...metrics, metricsText, reportBug })
     this.#admin = await startAdminServer({
       ...admin,

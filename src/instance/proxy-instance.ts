@@ -12,6 +12,7 @@ import { describeStatus, type StatusStore } from './describe-status.ts'
 import { type BugReports, bugReports, type InstanceEvents } from './events.ts'
 import { OperatorServers, partsOf } from './operator-servers.ts'
 import type { DataPlaneOptions, InstanceOptions } from './options.ts'
+import { PlanFile, type PlanFileOptions } from './plan-file.ts'
 import type { ShutdownTimes } from './shutdown-times.ts'
 import { whyNotReady } from './why-not-ready.ts'
 
@@ -32,6 +33,10 @@ export interface ProxyInstanceOptions
   readonly controller: ControllerAddress
   /** Name of the proxy in reports of the controller, such as that of its pod. */
   readonly identity: string
+  /** UID of the Gateway, for which the plan is kept in the state folder; undefined: no plan is kept. */
+  readonly keepsPlanOf?: string | undefined
+  /** A kept plan that the controller confirmed last before this time is not used. */
+  readonly keptPlanMaxAgeMs?: number | undefined
 }
 
 /** A data plane that gets its plan from a controller, and the servers for operators. It has no objects. */
@@ -43,6 +48,7 @@ export class ProxyInstance {
   readonly #data: DataPlane
   readonly #client: PlanClient
   readonly #servers: OperatorServers
+  readonly #planFile: PlanFile | undefined
   #draining = false
   #quit: () => void = () => {}
 
@@ -52,10 +58,12 @@ export class ProxyInstance {
     this.#bugs = bugReports(events)
     events.secrets(this.#secrets)
     this.#servers = new OperatorServers(options)
+    this.#planFile = this.#openPlanFile()
     this.#client = new PlanClient({
       ...options.controller,
       identity: options.identity,
       target: { take: (delta) => this.#take(delta) },
+      readKept: this.#planFile && (() => this.#planFile!.read()),
       log: (...line) => events.message('deliver', ...line),
       whyNotReadyChanged: () => this.#reportReadiness(),
       reportBug: this.#bugs.reportBug,
@@ -67,6 +75,7 @@ export class ProxyInstance {
       reports: this.#client,
       operatorSockets: () => this.#servers.sockets(),
       problems: () => [],
+      confirmedMs: () => this.#client.confirmedMs,
       applied: (version) => this.#client.inForce(version),
       readinessMayChange: () => this.#reportReadiness(),
     })
@@ -87,6 +96,7 @@ export class ProxyInstance {
     }
     proxy.#data.keepLevels()
     proxy.#client.start()
+    proxy.#planFile?.start(proxy.#client, proxy.#data.publisher.items)
     proxy.#reportReadiness()
     return proxy
   }
@@ -132,6 +142,7 @@ export class ProxyInstance {
   /** Is not ready from now on, waits for requests in flight, stops everything. */
   async close(times = this.shutdownTimes): Promise<void> {
     this.#draining = true
+    this.#planFile?.close()
     this.#client.close()
     this.#options.prices?.close()
     this.#data.stopTaking()
@@ -146,10 +157,25 @@ export class ProxyInstance {
       events: this.#events,
       secrets: this.#secrets,
       whyNotReady: () => this.whyNotReady,
+      readinessNote: () => this.#unconfirmed(),
       status: () => this.#status(),
       quit: () => this.#quit(),
       reportBug: this.#bugs.reportBug,
     })
+  }
+
+  #openPlanFile(): PlanFile | undefined {
+    const { keepsPlanOf: gatewayUid, state, sessionKeys, keptPlanMaxAgeMs: maxAgeMs } = this.#options
+    if (gatewayUid === undefined || state === undefined) return undefined
+    const report = (...line: Parameters<PlanFileOptions['report']>) => this.#events.message('deliver', ...line)
+    return new PlanFile({ folder: state, keys: sessionKeys, gatewayUid, maxAgeMs, report })
+  }
+
+  /** A proxy that serves an unconfirmed plan is ready, and says so. */
+  #unconfirmed(): string | undefined {
+    const { whyUnconfirmed, confirmedMs } = this.#client
+    if (whyUnconfirmed === undefined || confirmedMs === undefined) return undefined
+    return `the controller last confirmed the plan at ${new Date(confirmedMs).toISOString()}: ${whyUnconfirmed}`
   }
 
   #status(): StatusReport {

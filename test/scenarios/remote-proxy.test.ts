@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { existsSync, mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs'
 import { createServer } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -55,11 +55,14 @@ let url: string
 let readiness: string
 let ports: { readonly served: number; readonly ofProxy: number }
 let admin: number
+let metrics: string
 /** Its state is in a folder below it. */
 const folder = mkdtempSync(join(tmpdir(), 'gatewright-test-'))
 stops.defer(() => rmSync(folder, { recursive: true }))
 let log = ''
 let proxy: ReturnType<typeof spawn>
+/** Starts the proxy, the first time and after it was killed. */
+let start: () => void
 
 beforeAll(async () => {
   const upstream = createServer((request, response) => response.end(`upstream ${request.url}`)).listen(0, '127.0.0.1')
@@ -74,23 +77,28 @@ beforeAll(async () => {
   const controllerPort = await controller.listen()
   stops.defer(() => controller.close())
   const words = ['proxy', '--controller', `http://127.0.0.1:${controllerPort}`, '--workers', '1']
-  admin = await freePort()
-  proxy = spawn(join(import.meta.dirname, '..', '..', 'bin', 'gatewright'), words, {
-    cwd: folder,
-    env: {
-      ...process.env,
-      ...{ GATEWRIGHT_ADMIN_ADDR: `127.0.0.1:${admin}`, GATEWRIGHT_STATS_ADDR: '127.0.0.1:0' },
-      GATEWRIGHT_READINESS_ADDR: `127.0.0.1:${ready}`,
-    },
-  })
-  const ended = once(proxy, 'exit')
-  proxy.stderr!.on('data', (piece) => {
-    log += piece
-  })
-  stops.defer(async () => {
-    proxy.kill()
-    await ended
-  })
+  const [adminPort, metricsPort] = [await freePort(), await freePort()]
+  admin = adminPort
+  metrics = `http://127.0.0.1:${metricsPort}/metrics`
+  const env = {
+    ...process.env,
+    ...{ GATEWRIGHT_ADMIN_ADDR: `127.0.0.1:${admin}`, GATEWRIGHT_STATS_ADDR: `127.0.0.1:${metricsPort}` },
+    GATEWRIGHT_READINESS_ADDR: `127.0.0.1:${ready}`,
+    ...{ SESSION_KEY: 'ab'.repeat(32), GATEWRIGHT_GATEWAY_UID: 'uid-of-main' },
+  }
+  start = () => {
+    const started = spawn(join(import.meta.dirname, '..', '..', 'bin', 'gatewright'), words, { cwd: folder, env })
+    proxy = started
+    started.stderr!.on('data', (piece) => {
+      log += piece
+    })
+    const ended = once(started, 'exit')
+    stops.defer(async () => {
+      started.kill()
+      await ended
+    })
+  }
+  start()
 })
 
 function gateway(...ports: readonly number[]): ApiObject {
@@ -115,8 +123,9 @@ async function ask(path: string): Promise<string> {
   return `${response.status} ${await response.text()}`
 }
 
+const saysReady = () => fetch(readiness).then(async (answer) => `${answer.status} ${await answer.text()}`)
+
 test('the proxy is ready when it runs the plan of its controller, and takes its edits', async () => {
-  const saysReady = () => fetch(readiness).then(async (answer) => `${answer.status} ${await answer.text()}`)
   expect(await eventually('not ready', saysReady)).toMatch(/^503 not ready: the plan of the controller at http/)
   controller.open()
   await eventually('ready', async () => ((await saysReady()).startsWith('200') ? true : undefined))
@@ -192,8 +201,27 @@ test('what only the proxy finds out about a policy is in the status of the polic
 })
 
 test('without its controller, it serves on', async () => {
+  const file = join(folder, '.gatewright', 'plan')
+  const begin = Date.now()
+  await eventually('a plan that is kept', () => (existsSync(file) && statSync(file).mtimeMs > begin ? true : undefined))
   await controller.close()
   await eventually('the loss', () => (log.includes('controller') && log.includes('warn') ? true : undefined))
   expect(await ask('/b')).toBe('200 upstream /b')
-  expect((await fetch(readiness)).status).toBe(200)
+  expect(
+    await eventually('the note', async () => ((await saysReady()) === '200 ready' ? undefined : saysReady())),
+  ).toMatch(/^200 ready; the controller last confirmed the plan at 20/)
+})
+
+test('a proxy that is killed, and starts without its controller, serves the plan that it kept', async () => {
+  const ended = once(proxy, 'exit')
+  proxy.kill('SIGKILL')
+  await ended
+  log = ''
+  start()
+  await eventually('ready', async () => ((await saysReady()).startsWith('200') ? true : undefined))
+  expect(await ask('/b')).toBe('200 upstream /b')
+  expect(await saysReady()).toMatch(/^200 ready; the controller last confirmed the plan at 20/)
+  expect(log).toContain('serving the plan that was kept before the restart')
+  const [, age] = /^gatewright_plan_age_seconds ([0-9.]+)$/m.exec(await (await fetch(metrics)).text())!
+  expect(Number(age)).toBeGreaterThan(0)
 })

@@ -35,6 +35,12 @@ export const GATEWAY_METRICS = {
     type: 'gauge',
     labels: [],
   },
+  planAge: {
+    name: 'plan_age_seconds',
+    help: 'Seconds since the controller last confirmed that the plan of this proxy is the newest one. 0 while it is connected. Only proxies with a controller have it.',
+    type: 'gauge',
+    labels: [],
+  },
   workerPlanVersion: {
     name: 'worker_plan_version',
     help: 'Version of the plan that a worker serves traffic with. 0: it has none yet.',
