@@ -51,7 +51,7 @@ export async function startApiService(options: ApiServiceOptions): Promise<ApiSe
     table,
     kinds,
     reportFailure: (error) =>
-      log('error', 'a CustomResourceDefinition cannot be read or written; it is tried again', {
+      log('error', 'a CustomResourceDefinition cannot be read or written; it will be retried', {
         cause: (error as Error).message,
       }),
   })
@@ -75,7 +75,7 @@ export async function startApiService(options: ApiServiceOptions): Promise<ApiSe
     table,
     isFromFile: (key) => fileOf(key) !== undefined,
     reportFailure: (error) =>
-      log('error', 'an object cannot be deleted; it is tried again', { cause: (error as Error).message }),
+      log('error', 'an object cannot be deleted; it will be retried', { cause: (error as Error).message }),
   })
   const events = new EventRecorder(table)
   files.write(KUBECONFIG, kubeconfig({ server: server.url, ca, token }))

@@ -29,7 +29,7 @@ export const REJECTIONS = {
   'backend-missing': { status: 500, text: 'backend does not exist', reason: 'NoHealthyBackend' },
   'backend-invalid': { status: 500, text: 'invalid backend type', reason: 'NoHealthyBackend' },
   'no-healthy-backends': { status: 503, text: 'no healthy backends', reason: 'NoHealthyBackend' },
-  'dns-failed': { status: 503, text: 'backends required DNS resolution which failed', reason: 'NoHealthyBackend' },
+  'dns-failed': { status: 503, text: 'DNS lookup of the backend failed', reason: 'NoHealthyBackend' },
   'destination-not-allowed': { status: 403, text: 'destination not allowed', reason: 'Authorization' },
   // policies
   'api-key-missing': { status: 401, text: 'authentication required', reason: 'APIKeyAuth' },

@@ -215,7 +215,7 @@ test('problems of files are logged whenever they change, with the objects that s
   const broken = (log: InstanceLog) => log.objectsChanged([problem], stale('Gateway/default/main'), [])
   const fine = (log: InstanceLog) => log.objectsChanged([], [], [])
   expect(saying(broken)).toEqual([
-    'error the files have problems; objects with errors keep their last valid version, if they have one errors=1 warnings=0',
+    'error the configuration has errors; objects with errors keep their last valid version, if they have one errors=1 warnings=0',
     'error problem at=a.yaml:1:2 code=invalid-yaml problem=m',
     'warn a file has errors; its last good objects stay in force file=a.yaml objects=Gateway/default/main',
   ])
@@ -236,7 +236,7 @@ test('problems of files are logged whenever they change, with the objects that s
   expect(jsonOf(broken).slice(0, 3)).toEqual([
     {
       level: 'error',
-      message: 'the files have problems; objects with errors keep their last valid version, if they have one',
+      message: 'the configuration has errors; objects with errors keep their last valid version, if they have one',
       errors: 1,
       warnings: 0,
     },
@@ -283,7 +283,7 @@ test('objects that a file with problems no longer contains are logged once, and 
     'info a file is in use again file=a.yaml',
   ])
   expect(saying(removed)).toEqual([
-    'error the files have problems; no object is kept from an earlier version errors=1 warnings=0',
+    'error the configuration has errors, and there is no earlier version to fall back on errors=1 warnings=0',
     'error problem at=a.yaml:1:1 path=kind code=unknown-kind problem=m',
     'warn an object was removed object=ProxyPolicy/default/keys file=a.yaml',
   ])
@@ -405,8 +405,13 @@ const EVENTS: readonly (readonly [(log: InstanceLog) => void, text: readonly str
   ],
   [
     (log) => log.stopping({ minMs: 10_000, maxMs: 55_000 }),
-    ['info stopping accept.seconds=10 finish.seconds=55'],
-    { level: 'info', message: 'stopping', 'accept.seconds': 10, 'finish.seconds': 55 },
+    ['info shutting down; requests in flight may finish accept.seconds=10 finish.seconds=55'],
+    {
+      level: 'info',
+      message: 'shutting down; requests in flight may finish',
+      'accept.seconds': 10,
+      'finish.seconds': 55,
+    },
   ],
   [(log) => log.stopped(), ['info stopped'], { level: 'info', message: 'stopped' }],
   [

@@ -73,7 +73,8 @@ export class InstanceLog implements InstanceEvents {
     stale: readonly StaleFile[],
     removed: readonly RemovedObject[],
   ): void {
-    this.#problems('files', problems, stale.length > 0 ? KEPT : NONE_KEPT)
+    const hasErrors = problems.some(({ severity }) => severity === 'error')
+    this.#problems('files', problems, hasErrors ? (stale.length > 0 ? KEPT : NONE_KEPT) : WARNED)
     this.#logKept(problems, stale)
     this.#logRemoved(removed)
   }
@@ -217,7 +218,7 @@ export class InstanceLog implements InstanceEvents {
   }
 
   stopping({ minMs, maxMs }: ShutdownTimes): void {
-    this.#log.log('instance', 'info', 'stopping', { 'accept.seconds': minMs / 1000, 'finish.seconds': maxMs / 1000 })
+    this.#log.log('instance', 'info', STOPPING, { 'accept.seconds': minMs / 1000, 'finish.seconds': maxMs / 1000 })
   }
 
   /** Everything has ended, within its time or not. */
@@ -275,8 +276,11 @@ function fieldsOf(problem: FileProblem): LogFields {
   return { at: placeOf(problem), path, code, problem: message }
 }
 
-const KEPT = 'the files have problems; objects with errors keep their last valid version, if they have one'
-const NONE_KEPT = 'the files have problems; no object is kept from an earlier version'
+const STOPPING = 'shutting down; requests in flight may finish'
+
+const KEPT = 'the configuration has errors; objects with errors keep their last valid version, if they have one'
+const NONE_KEPT = 'the configuration has errors, and there is no earlier version to fall back on'
+const WARNED = 'the configuration has warnings'
 
 const RESOLVED = {
   files: 'all problems of the files are resolved',

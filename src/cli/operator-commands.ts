@@ -12,7 +12,7 @@ export function addOperatorCommands(program: Command, end: (code: ExitCode) => v
   program
     .command('tail')
     .description(
-      'Show the requests of a running gateway as they end: one line each, with the id that why takes. All filters must match.',
+      'Show the requests of a running gateway as they end: one line each, with an id to pass to `gatewright why`. All filters must match.',
     )
     .addOption(adminOption())
     .option('--status <status>', 'only with this status: 403, 4xx, or 0 for no response')
@@ -20,7 +20,7 @@ export function addOperatorCommands(program: Command, end: (code: ExitCode) => v
     .option('--route <name>', 'only of this route: <namespace>/<name>')
     .option('--backend <name>', 'only to this backend: <namespace>/<name>')
     .option('--consumer <name>', 'only of this client: subject of its token, entry of its API key, or user name')
-    .option('--model <name>', 'only with this LLM, asked for or answering')
+    .option('--model <name>', 'only with this model, in the request or the response')
     .option('-o, --output <format>', 'text (the default) or json (one record a line)')
     .addHelpText('after', describeVariables('tail'))
     .action(async (options) => {

@@ -17,7 +17,7 @@ const MARGIN_MS = 15_000
 
 /** Records a profile of one worker of a running gateway, and writes it to a file. */
 export async function profile(kind: string, { admin, worker, seconds, out }: ProfileFlags): Promise<ExitCode> {
-  if (kind !== 'cpu' && kind !== 'heap') throw new UsageError(`${kind} is no kind of profile; use cpu or heap`)
+  if (kind !== 'cpu' && kind !== 'heap') throw new UsageError(`unknown profile type \`${kind}\`; use cpu or heap`)
   if (!/^\d{1,3}$/.test(seconds)) throw new UsageError(`--seconds ${seconds} must be a number from 1 to 60`)
   const timeoutMs = 1000 * Number(seconds) + MARGIN_MS
   const answer = await askAdmin(admin, `/profile/${kind}`, { parameters: { worker, seconds }, timeoutMs })

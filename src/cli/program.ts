@@ -63,7 +63,7 @@ function buildProgram(end: (code: ExitCode) => void, around: Surroundings | unde
     })
   program
     .command('quickstart')
-    .description('Run small example servers and a gateway before them, and say what to try. It is not for production.')
+    .description('Run example servers and a gateway in front of them, and print commands to try. Not for production.')
     .argument('[paths...]', `${PATHS} (default: those of the quick start)`)
     .action(async (paths) => {
       const { quickstart } = await import('./quickstart.ts')
@@ -84,7 +84,7 @@ function buildProgram(end: (code: ExitCode) => void, around: Surroundings | unde
     .option('--records-limit <size>', 'size of all those files together; the oldest are removed (default: 256Mi)')
     .option(
       '--record-bodies <size>',
-      'beginning of request and response bodies, prompts included, that decision records have, such as 4Ki (default: none)',
+      'how much of each request and response body, prompts included, decision records keep, such as 4Ki (default: none)',
     )
     .addOption(logFormat())
     .addOption(logLevel())
@@ -194,7 +194,7 @@ function buildProgram(end: (code: ExitCode) => void, around: Surroundings | unde
     .option('-d, --data <body>', 'request body, or @path of a file with it; the default method becomes POST')
     .option(
       '--call',
-      'ask the servers that policies ask (authorization, global rate limits, key sets, prompt guards); nothing is sent to backends',
+      'call the servers that policies use (authorization, global rate limits, key sets, prompt guards); nothing is sent to backends',
     )
     .option('-o, --output <format>', 'text (the default) or json')
     .addHelpText('after', describeVariables('explain'))
@@ -224,7 +224,7 @@ function buildProgram(end: (code: ExitCode) => void, around: Surroundings | unde
   program
     .command('fields')
     .description(
-      'Show what a field is: its type, bounds, default, fields, specification (and what of it does not work yet) and an example.',
+      'Describe a field: type, bounds, default, subfields, specification (with what is not implemented yet) and an example.',
     )
     .argument(
       '[path]',
@@ -237,7 +237,7 @@ function buildProgram(end: (code: ExitCode) => void, around: Surroundings | unde
   program
     .command('salvage')
     .description(
-      'Replace a damaged database of objects by one with all objects that can be read. The damaged file is kept. Exit code 1: objects were lost.',
+      'Rebuild a damaged database from all objects in it that can be read. The damaged file is kept. Exit code 1: objects were lost.',
     )
     .requiredOption('--state <dir>', 'the state folder')
     .action(async (options) => {
@@ -247,7 +247,7 @@ function buildProgram(end: (code: ExitCode) => void, around: Surroundings | unde
   program
     .command('backup')
     .description(
-      'Copy the database of objects of the API to a file. The gateway may run: the copy has all changes that it has acknowledged.',
+      'Copy the database of the API to a file, also while the gateway runs. The copy has all acknowledged changes.',
     )
     .argument('<file>', 'file to write; it contains Secrets')
     .addOption(stateFolder())
@@ -258,7 +258,7 @@ function buildProgram(end: (code: ExitCode) => void, around: Surroundings | unde
   program
     .command('restore')
     .description(
-      'Replace the database of objects of a gateway that does not run by such a copy. What is there is kept.',
+      'Restore the database of the API from such a copy. The gateway must be stopped. The existing database is kept under another name.',
     )
     .argument('<file>', 'file that backup wrote')
     .addOption(stateFolder())

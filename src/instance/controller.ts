@@ -276,7 +276,7 @@ export class Controller {
   }
 
   #warn(message: string): void {
-    this.#events.message('control', 'warn', 'the cluster cannot be asked or changed', { cause: message })
+    this.#events.message('control', 'warn', 'the Kubernetes API cannot be read or written', { cause: message })
   }
 }
 

@@ -50,10 +50,10 @@ export class FailingOutputs {
     const fields = { worker, signal, backend }
     if (cause === undefined) {
       this.#ofExports.delete(key)
-      this.#events.message('observe', 'info', 'an OTLP server takes telemetry again', fields)
+      this.#events.message('observe', 'info', 'an OTLP server accepts telemetry again', fields)
     } else {
       this.#ofExports.set(key, { ...fields, cause, sinceMs: clock.now() })
-      this.#events.message('observe', 'warn', 'an OTLP server does not take telemetry', { ...fields, cause })
+      this.#events.message('observe', 'warn', 'an OTLP server does not accept telemetry', { ...fields, cause })
     }
   }
 

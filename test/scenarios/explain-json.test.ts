@@ -73,7 +73,7 @@ test('a request that is forwarded', async () => {
         line: 22,
         rule: 0,
         match: 'under prefix /',
-        why: 'it matches too, but a more specific rule takes precedence',
+        why: 'also matches; longer prefixes come first',
         pathMatches: true,
       },
     ],

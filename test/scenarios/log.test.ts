@@ -37,7 +37,10 @@ test('with JSON every line of both logs is an object; the flag is stronger than 
   for (const line of told) expect(line).toMatchObject({ time: expect.any(String), scope: 'gateway' })
   expect(told).toContainEqual(expect.objectContaining({ level: 'debug', message: 'plan in force', version: 1 }))
   expect(told).toContainEqual(expect.objectContaining({ message: 'listening', url: `http://127.0.0.1:${port}` }))
-  expect(told.slice(-2)).toMatchObject([{ message: 'stopping', 'accept.seconds': 0 }, { message: 'stopped' }])
+  expect(told.slice(-2)).toMatchObject([
+    { message: 'shutting down; requests in flight may finish', 'accept.seconds': 0 },
+    { message: 'stopped' },
+  ])
 })
 
 test('a gateway that cannot start logs the reason', async () => {
@@ -87,7 +90,7 @@ test('status shows outputs that cannot be written; the gateway serves and stays 
     environment: { GATEWRIGHT_ACCESS_LOG: '/dev/full' },
   })
   const status = async () => await gatewright(['status', '--admin', gateway.url(15_000)])
-  expect((await status()).stdout).not.toContain('not written')
+  expect((await status()).stdout).not.toContain('outputs that cannot be written')
   await rm(records, { recursive: true })
   await writeFile(records, 'no folder')
   expect((await fetch(`http://127.0.0.1:${port}/`)).status).toBe(404)
@@ -97,7 +100,7 @@ test('status shows outputs that cannot be written; the gateway serves and stays 
   })
   expect([code, stdout.split('\n')[0]]).toEqual([0, 'ready'])
   expect(stdout).toMatch(
-    /\nnot written\n {2}access log: \/dev\/full: ENOSPC since 20\S+Z, 0 lost\n {2}decision records: ENOTDIR since /,
+    /\noutputs that cannot be written\n {2}access log: \/dev\/full: ENOSPC since 20\S+Z, 0 lost\n {2}decision records: ENOTDIR since /,
   )
   expect((await fetch(`${gateway.url(15_021)}/healthz/ready`)).status).toBe(200)
 })

@@ -114,7 +114,7 @@ async function run(url: string, issuer: OAuthIssuer, flags: readonly string[]): 
 test('a sign-in that works', async () => {
   const { code, lines, stdout } = await examine()
   expect(lines).toEqual([
-    'ok    request without a token               401, as it must',
+    'ok    request without a token               401, as expected',
     'ok    challenge                             metadata at SERVER/.well-known/oauth-protected-resource/mcp',
     'ok    metadata of the resource              SERVER/mcp, with authorization server ISSUER',
     'ok    metadata of the authorization server  ISSUER/.well-known/oauth-authorization-server, with issuer ISSUER',

@@ -93,7 +93,7 @@ function familiesIn(text: string): string[] {
   )
 }
 
-const PROBLEM = 'an OTLP server does not take telemetry'
+const PROBLEM = 'an OTLP server does not accept telemetry'
 
 test('a server that refuses, and takes metrics again, is told twice; nothing else changes', async () => {
   await using stops = new AsyncDisposableStack()
@@ -107,7 +107,7 @@ test('a server that refuses, and takes metrics again, is told twice; nothing els
   await ask()
   collector.answer = () => ({})
   await afterExports('metrics', () => requestsIn(collector) === 1)
-  await afterExports('the message', () => gateway.output.stderr.includes('an OTLP server takes telemetry again'))
+  await afterExports('the message', () => gateway.output.stderr.includes('an OTLP server accepts telemetry again'))
 })
 
 const SILENT = () => {}

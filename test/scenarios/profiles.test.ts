@@ -40,7 +40,7 @@ test('profiles of one worker are recorded one at a time while it serves, and non
   const unknown = await gatewright(['profile', 'heap', '--worker', 'w9', '--admin', admin])
   expect([unknown.code, unknown.stderr]).toEqual([2, 'gatewright: worker must be one of w1, w2\n'])
   const kind = await gatewright(['profile', 'disk', '--admin', admin])
-  expect([kind.code, kind.stderr]).toEqual([2, 'gatewright: disk is no kind of profile; use cpu or heap\n'])
+  expect([kind.code, kind.stderr]).toEqual([2, 'gatewright: unknown profile type `disk`; use cpu or heap\n'])
   const nowhere = join(folder.path, 'no-such-folder', 'x')
   const unwritten = await gatewright(['profile', '--seconds', '1', '--out', nowhere, '--admin', admin])
   expect([unwritten.code, existsSync(nowhere)]).toEqual([1, false])

@@ -40,7 +40,7 @@ export async function probe(report: Report, url: URL): Promise<Reply | 'open' | 
   if (reply instanceof NoReply) return report.fail('probe', reply.why, reply.change)
   const { status, headers } = reply
   if (status === 401) {
-    report.ok('probe', '401, as it must')
+    report.ok('probe', '401, as expected')
     return reply
   }
   if (status >= 200 && status <= 299) {

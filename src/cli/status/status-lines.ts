@@ -21,10 +21,10 @@ export function statusLines(report: StatusReport): readonly Line[] {
     ...section('listeners', listenerLines(report)),
     ...section('proxies', proxyLines(report)),
     ...section('problems', problemLines(report)),
-    ...section('not written', outputLines(report)),
+    ...section('outputs that cannot be written', outputLines(report)),
     ...section('endpoints with failures', endpointLines(report)),
     ...section('services of prompt guards that fail', circuitLines(report)),
-    ...section('not fetched', fetchLines(report)),
+    ...section('keys and credentials that cannot be fetched', fetchLines(report)),
   ]
 }
 

@@ -187,6 +187,6 @@ test('the rule for every method is a near miss', async () => {
   )
   expect(decision.nearMisses.map(({ item, why }) => [item.route.name, why])).toContainEqual([
     '0',
-    'it matches too, but a more specific rule takes precedence',
+    'also matches; matches with a method come first',
   ])
 })

@@ -57,14 +57,24 @@ export function byRank<P>(a: Candidate<P>, b: Candidate<P>): number {
   return bySpecificity(a, b) || byPrecedence(a.item, b.item)
 }
 
-/** Why a candidate that matches too is not selected, as text. @param winner the selected one, if it has the same hostname */
+const PATH_TYPES = {
+  Exact: 'exact paths',
+  PathPrefix: 'prefixes',
+  RegularExpression: 'regular expressions',
+} as const satisfies Record<RouteMatch['path']['type'], string>
+
+/** Why a candidate that matches, too, is not selected, as text. @param winner the selected one; undefined: it has another hostname */
 export function describeLoss<P>(candidate: Candidate<P>, winner: Candidate<P> | undefined): string {
-  const isEqual =
-    winner?.match.path.type === candidate.match.path.type &&
-    winner !== undefined &&
-    bySpecificity(winner, candidate) === 0
-  if (!isEqual) return 'it matches too, but a more specific rule takes precedence'
-  return `it matches too and is equally specific, but ${describePrecedence(winner.item, candidate.item)} takes precedence`
+  if (winner === undefined) return 'also matches; routes with a more specific hostname come first'
+  const [type, other] = [PATH_TYPES[winner.match.path.type], PATH_TYPES[candidate.match.path.type]]
+  if (type !== other) return `also matches; ${type} come before ${other}`
+  if (winner.length !== candidate.length) return `also matches; longer ${type} come first`
+  if (winner.match.method !== candidate.match.method) return 'also matches; matches with a method come first'
+  if (winner.headers.length !== candidate.headers.length) return 'also matches; matches with more headers come first'
+  if (winner.query.length !== candidate.query.length) {
+    return 'also matches; matches with more query parameters come first'
+  }
+  return `also matches and is equally specific, but ${describePrecedence(winner.item, candidate.item)} takes precedence`
 }
 
 function bySpecificity<P>(a: Candidate<P>, b: Candidate<P>): number {

@@ -233,7 +233,7 @@ test('a rule that is equally specific loses to the older route, then by namespac
       'h.test',
       '/a',
     ).at(-1)?.why
-  const equal = 'it matches too and is equally specific, but'
+  const equal = 'also matches and is equally specific, but'
   expect(why({ route: route('b'), created: '2020' }, { route: route('a'), created: '2021' })).toBe(
     `${equal} HTTPRoute n/b, which is older, takes precedence`,
   )
@@ -244,11 +244,29 @@ test('a rule that is equally specific loses to the older route, then by namespac
     `${equal} the earlier rule 1 takes precedence`,
   )
   expect(why({ route: route('a') }, { route: route('b') }, ['*.test'])).toBe(
-    'it matches too, but a more specific rule takes precedence',
+    'also matches; routes with a more specific hostname come first',
   )
-  const paths = tableOf([rule('exact', matchOf('exact /a')), rule('prefix', match)])
-  expect(nearMisses(paths, 'h', '/a')).toContainEqual(
-    expect.objectContaining({ match, why: 'it matches too, but a more specific rule takes precedence' }),
+})
+
+test.each([
+  ['exact /a/b', 'prefix /a', 'exact paths come before prefixes'],
+  ['exact /a/b', 'pattern /a.*', 'exact paths come before regular expressions'],
+  ['prefix /', 'pattern /a.*', 'prefixes come before regular expressions'],
+  ['prefix /a/b', 'prefix /a', 'longer prefixes come first'],
+  ['pattern /a/b?', 'pattern /a.*', 'longer regular expressions come first'],
+  ['GET prefix /a', 'prefix /a', 'matches with a method come first'],
+])('%s comes before %s: %s', (first, second, why) => {
+  const table = tableOf([rule('second', matchOf(second)), rule('first', matchOf(first))])
+  expect(nearMisses(table, 'h', '/a/b').map((miss) => miss.why)).toContain(`also matches; ${why}`)
+})
+
+test('of equal paths, more headers and then more query parameters come first', () => {
+  const path = matchOf('prefix /a')
+  const why = (first: RouteMatch) =>
+    nearMisses(tableOf([rule('plain', path), rule('first', first)]), 'h', '/a?p=1', { headers: { x: '1' } })[1]!.why
+  expect(why({ ...path, headers: [exactly('X', '1')] })).toBe('also matches; matches with more headers come first')
+  expect(why({ ...path, queryParams: [exactly('p', '1')] })).toBe(
+    'also matches; matches with more query parameters come first',
   )
 })
 

@@ -10,7 +10,7 @@ const OF_REQUESTS: ReadonlySet<string> = new Set([
   ...['a2a.method', 'mcp.method.name', 'gen_ai.tool.name', 'gen_ai.prompt.name', 'mcp.error.code', 'mcp.error.message'],
   ...['gen_ai.request.model', 'error.type', 'error', 'code', 'decision', 'duration'],
 ])
-const DETAILS: ReadonlySet<string> = new Set(['metrics.port', 'readiness.port', 'path'])
+const DETAILS: ReadonlySet<string> = new Set(['metrics.port', 'readiness.port', 'path', 'accept.seconds'])
 /** Fields whose values need no name. */
 const UNNAMED: ReadonlySet<string> = new Set(['http.method', 'http.host', 'http.path', 'http.status', 'url'])
 /** Longer texts of messages are below their line. */

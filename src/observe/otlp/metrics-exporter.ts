@@ -88,7 +88,7 @@ export class MetricsExporter {
     if ((cause === undefined) === (this.#failure === undefined)) return
     this.#failure = cause === undefined ? undefined : { cause, sinceMs: clock.now() }
     const server = { signal: 'metrics', backend: destination.url.host }
-    if (cause === undefined) log('observe', 'info', 'an OTLP server takes telemetry again', server)
-    else log('observe', 'warn', 'an OTLP server does not take telemetry', { ...server, cause })
+    if (cause === undefined) log('observe', 'info', 'an OTLP server accepts telemetry again', server)
+    else log('observe', 'warn', 'an OTLP server does not accept telemetry', { ...server, cause })
   }
 }
