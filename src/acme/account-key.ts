@@ -18,7 +18,7 @@ export class AccountKey {
   private constructor(key: KeyObject) {
     this.#key = key
     const { crv, kty, x, y } = createPublicKey(key).export({ format: 'jwk' })
-    if (kty !== 'EC' || crv !== 'P-256' || x === undefined || y === undefined) throw new Error('it is no key of P-256')
+    if (kty !== 'EC' || crv !== 'P-256' || x === undefined || y === undefined) throw new Error('it is not a P-256 key')
     this.jwk = { crv, kty, x, y }
     this.thumbprint = createHash('sha256').update(JSON.stringify(this.jwk)).digest('base64url')
   }

@@ -51,7 +51,7 @@ export class AcmeServer {
     server.#urls = (await server.#request(directory, { method: 'GET' })).json
     const account = { termsOfServiceAgreed: true, ...(contacts.length > 0 && { contact: contacts }) }
     const { location } = await server.post(server.urlOf('newAccount'), account)
-    if (location === undefined) throw new AcmeFailure('the server named no account')
+    if (location === undefined) throw new AcmeFailure('the server returned no account')
     server.#account = location
     return server
   }
@@ -79,13 +79,13 @@ export class AcmeServer {
 
   async #newNonce(): Promise<string> {
     await this.#request(this.urlOf('newNonce'), { method: 'HEAD' })
-    if (this.#nonce === undefined) throw new AcmeFailure('the server gave no nonce')
+    if (this.#nonce === undefined) throw new AcmeFailure('the server returned no nonce')
     return this.#nonce
   }
 
   async #request(url: string, init: Sent): Promise<AcmeAnswer> {
     if (new URL(url).origin !== new URL(this.#directory).origin && !url.startsWith('https:')) {
-      throw new AcmeFailure(`the server names the address ${shortened(url)}, which does not use https`)
+      throw new AcmeFailure(`the server uses the address ${shortened(url)}, which is not https`)
     }
     const { response, text } = await this.#fetch(url, init)
     this.#nonce = response.headers.get('replay-nonce') ?? this.#nonce

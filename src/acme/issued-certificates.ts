@@ -165,7 +165,7 @@ function readIssued(text: string): readonly Issued[] {
     const { secret, directory, hostnames, certificate, key } = one
     const texts = [secret, directory, certificate, key]
     if (texts.some((value) => typeof value !== 'string') || !Array.isArray(hostnames)) {
-      throw new Error('it has an entry that is no certificate')
+      throw new Error('it has an entry that is not a certificate')
     }
     const fault = TLS_MATERIAL.pairFault(certificate!, key!)
     if (fault !== undefined) throw new Error(`${secret}: ${fault}`)

@@ -25,7 +25,7 @@ export async function orderCertificate(server: AcmeServer, hostnames: readonly s
   const identifiers = hostnames.map((value) => ({ type: 'dns', value }))
   const opened = await server.post(server.urlOf('newOrder'), { identifiers })
   const { location: order } = opened
-  if (order === undefined) throw new AcmeFailure('the server named no order')
+  if (order === undefined) throw new AcmeFailure('the server returned no order')
   for (const authorization of textsOf(opened, 'authorizations')) await prove(server, authorization)
   const ready = await until(server, order, ['ready', 'valid'])
   const { csr, key } = await createRequest(hostnames)

@@ -25,17 +25,17 @@ export const FINDINGS = {
       'policy-refuses':
         'The policy has errors and may protect its targets: a gateway without an earlier valid version, as after a start, refuses all requests to them.',
       'policy-targets-unknown':
-        'The same, but not all targets are known, because an entry has mistakes: a gateway that starts with it does not become ready.',
+        'The policy has errors and may protect its targets, but not all of them can be determined: a gateway that starts with it does not become ready.',
       'file-never-valid':
-        'No version of the file could be read: its policies are unknown, and a gateway that starts with it does not become ready.',
+        'No version of the file could be read: its policies cannot be loaded, and a gateway that starts with it does not become ready.',
       'kind-not-served':
         'A Kubernetes API serves no version of a kind that the gateway reads: there are no objects of it until the API does.',
       'api-unreadable':
-        'A Kubernetes API cannot be reached, or refuses to show objects; what was read before stays in force.',
+        'A Kubernetes API cannot be reached, or denies access to objects; what was read before stays in force.',
       'secret-not-read':
-        'An object refers to a Secret outside of the namespaces that the gateway reads; the reference is treated as one to a missing Secret.',
+        'An object refers to a Secret outside of the namespaces that the gateway reads; the Secret counts as missing.',
       'translation-failed':
-        'A bug of the gateway stopped the translation of the object: what was in force before stays so, and what it protects refuses all requests if it was never translated. Other objects are not affected.',
+        'A bug of the gateway stopped the translation of the object. Its previous version stays in force; without one, what it protects refuses all requests. Other objects are not affected.',
     },
   },
   field: {
@@ -44,7 +44,7 @@ export const FINDINGS = {
       'wrong-type': 'The value does not have the type of the field.',
       required: 'A required field is missing.',
       'unknown-field':
-        'The object has no field of this name. An object of our own kinds is refused, and so is one of the Gateway API in a file if the mistake is certain; others, which may be of a newer version, are used without the field.',
+        "The object has no field of this name. An object of the gateway's own kinds is refused, and so is one of the Gateway API in a file if the mistake is certain; others, which may be of a newer version, are used without the field.",
       'unknown-value': 'The value is not one of the allowed values.',
       'out-of-range': 'The number is too small or too large.',
       'too-short': 'The text is too short.',
@@ -95,7 +95,7 @@ export const FINDINGS = {
       'cel-invalid-pattern': 'A constant regular expression is not in RE2 syntax.',
       'cel-constant': 'A constant argument is invalid, so the call always fails.',
       'cel-never-equal':
-        'A variable is compared with a text that it never has, such as a path without a slash: the comparison has always the same result.',
+        'A variable is compared with a text that it never has, such as a path without a slash: the comparison always has the same result.',
       'cel-never-true': 'Conditions that are joined by `&&` exclude each other, so they are never true.',
       'cel-always-fails': 'A part of the expression fails in every evaluation.',
       'deny-can-fail': 'The evaluation of a Deny rule can fail, and then the rule does not deny.',
@@ -135,21 +135,21 @@ export const FINDINGS = {
       'address-not-usable': 'The Gateway cannot have this address.',
       'parameters-invalid': 'The parameters of a Gateway or GatewayClass cannot be used.',
       'deployment-blocked':
-        'An object that somebody else owns, or a session key that cannot be used, keeps the proxy of the Gateway from being deployed.',
+        'An object that somebody else owns, or a session key that cannot be used, prevents the deployment of the proxy of the Gateway.',
       'parameters-only-on-kubernetes': 'The parameter takes effect only on Kubernetes.',
       'listener-protocol': 'The protocol of the listener, or a setting for it, is not supported.',
       'listener-port-reserved': 'The gateway itself uses the port.',
       'listener-protocol-conflict': 'Another listener uses the port with a protocol that cannot share it.',
       'listener-hostname-conflict': 'Another listener of the port has the same hostname.',
       'listener-certificate': 'The listener has no usable certificate.',
-      'certificate-awaited': 'The Secret does not exist yet, because its certificate is to come from an ACME server.',
-      'certificate-not-issued': 'An ACME server did not issue a certificate; the message has its words.',
-      'acme-not-possible': 'The gateway cannot ask an ACME server for the certificate.',
+      'certificate-awaited': 'The Secret does not exist yet; the gateway requests its certificate from an ACME server.',
+      'certificate-not-issued': 'An ACME server did not issue a certificate; the message has its reason.',
+      'acme-not-possible': 'The gateway cannot request the certificate from an ACME server.',
       'certificate-expired': 'The certificate of the listener is not valid at this time.',
       'certificate-hostname': 'No certificate of the listener is valid for its hostname.',
       'listener-client-authority': 'The certificate authorities for client certificates cannot be used.',
       'listener-route-kinds': 'The listener allows a kind of route that it cannot serve.',
-      'forwarded-headers-unset': 'Backends get X-Forwarded-For and related headers as clients send them.',
+      'forwarded-headers-unset': 'Clients can spoof X-Forwarded-For and related headers.',
       'listener-set-not-allowed': 'The Gateway allows no ListenerSets from this namespace.',
     },
   },
@@ -165,12 +165,12 @@ export const FINDINGS = {
       'route-shadowed': 'Other rules match all requests or connections of this rule and take precedence.',
       'hostname-not-served': 'No listener of the route serves this hostname; the others of the route are served.',
       'match-impossible': 'No request can have this path or header value, so nothing matches.',
-      'filters-incompatible': 'The filters of a rule exclude each other.',
+      'filters-incompatible': 'The filters of a rule cannot be combined.',
       'filter-value': 'The filter, or its value, is not supported.',
       'route-refuses':
         'The HTTPRoute or GRPCRoute refuses all requests that its rules match: it has errors and no earlier valid version, as after a start, or its name is already in use.',
       'route-matches-unknown':
-        'The same, but not all requests that it matches are known, because a match, hostname or parent has mistakes: a gateway that starts with it does not become ready.',
+        'The route has errors, and not all requests that it matches can be determined, because a match, hostname or parent has mistakes: a gateway that starts with it does not become ready.',
     },
   },
   target: {
@@ -192,27 +192,26 @@ export const FINDINGS = {
     codes: {
       'audience-any': 'A JWT provider has no `audiences`, so tokens for other services are accepted, too.',
       'sign-in-incomplete':
-        'With `jwtAuthentication.mcp`, clients will not learn all that they need to sign in: an issuer, the resource or a scope is not usable, or only the first of several providers is announced.',
-      'fails-open': 'Requests pass without authorization, or without a limit, while the server that decides fails.',
+        'With `jwtAuthentication.mcp`, clients do not get everything that they need to sign in: an issuer, the resource or a scope is not usable, or only the first of several providers is announced.',
+      'fails-open': 'Requests pass without authorization, or without a limit, while the external server fails.',
       'identity-unused':
-        'An authentication policy requires no credential, and nothing depends on the identity of requests that have one.',
+        'An authentication policy admits requests without a credential, and no other policy uses the identity.',
       'protection-weakened':
-        'An authentication policy overrides a wider one that requires a credential, and requires none.',
+        'An authentication policy that requires no credential overrides a wider one that requires one.',
       'secret-missing': 'The Secret, or its entry, does not exist; requests are refused.',
       'credential-invalid': 'The credential cannot be sent; requests are refused.',
-      'credential-unavailable': 'A credential of a cloud cannot be obtained; requests are refused until it can.',
-      'credential-stale': 'A credential of a cloud cannot be renewed; the last one stays in use until it expires.',
+      'credential-unavailable': 'A cloud credential cannot be obtained; requests are refused until it can.',
+      'credential-stale': 'A cloud credential cannot be renewed; the last one stays in use until it expires.',
       'credential-incomplete':
         'The configuration does not determine everything that the credential needs; requests are refused.',
       'credential-not-removed':
         'The credential is read by an expression, so the gateway cannot remove it from the request.',
       'credential-in-plain-text': 'A credential is sent to a backend without TLS.',
-      'cache-key-shared':
-        'The key of a cache of decisions has nothing that tells callers apart: the decision for one caller applies to all.',
+      'cache-key-shared': 'The cache key does not distinguish callers: the decision for one caller applies to all.',
       'credential-for-any-destination':
         'A credential is sent to every server that a client names (`dynamicForwardProxy`).',
       'backend-without-address':
-        'A policy refers to a `dynamicForwardProxy` backend as the server that it asks, but only requests of clients name a destination.',
+        'A policy uses a `dynamicForwardProxy` backend as its server, but such a backend has no address of its own.',
       'service-port-expects-tls':
         'The `appProtocol` of a Service port means TLS, but requests are sent to it in plain text.',
       'open-forward-proxy':
@@ -221,7 +220,8 @@ export const FINDINGS = {
         'A request that fails in one priority group is not sent to the next, because its route has no `retry`.',
       'fallback-unreachable':
         'No request reaches a priority group: its routes make too few retries, and no endpoint before it is ever evicted.',
-      'open-beside-protected': 'Everybody can use a rule, while another rule for the same host restricts its clients.',
+      'open-beside-protected':
+        'A rule is open to everyone, while another rule for the same host restricts its clients.',
       'credential-over-http': 'Clients send a credential to a listener without TLS.',
       'field-deprecated': 'The field is deprecated; another one replaces it.',
       'mcp-service-named':
@@ -229,7 +229,7 @@ export const FINDINGS = {
       'credential-in-object':
         'A credential is written in the object itself, where everybody who can read the object can read it.',
       'credentials-share-location': 'Two policies check different credentials at the same location of a request.',
-      'tunnel-backend': 'The proxy server of a tunnel cannot be one.',
+      'tunnel-backend': 'The backend cannot be the proxy server of a tunnel.',
       'certificate-missing': 'The certificates for TLS to the backend are missing or invalid.',
       'api-key-entry-invalid': 'An entry of a Secret with API keys cannot be used.',
       'api-key-duplicate': 'Several entries have the same API key.',
@@ -245,10 +245,9 @@ export const FINDINGS = {
       'header-invalid': 'The name or value is not valid in a header.',
       'invalid-attribute': 'The name is not a valid name for an access log field.',
       'invalid-label': 'The name is not a valid name for a metric label.',
-      'no-fallback': '`conditional` has no entry without a condition that applies when no condition is true.',
-      'limit-key-can-fail': 'The key of a rate limit can fail; such requests share one limit.',
-      'limit-key-from-client':
-        'Clients choose the key of a rate limit, so they can get another limit with every request.',
+      'no-fallback': '`conditional` has no fallback, which is a last entry without a condition.',
+      'limit-key-can-fail': 'The key of a rate limit may be missing; requests without it share one limit.',
+      'limit-key-from-client': 'Clients control the key of a rate limit, so they can evade the limit with new values.',
       'limit-key-changes': 'The key of a rate limit differs between requests of the same caller, so it limits nothing.',
       'limit-descriptor-can-fail':
         'An expression of a descriptor of a global rate limit can fail; the descriptor does not limit such requests.',
@@ -259,7 +258,7 @@ export const FINDINGS = {
       'guard-not-runnable': 'The prompt guard cannot run; requests are refused.',
       'model-unfit': 'The model name cannot be part of a path; requests are refused with 400.',
       'model-unknown': 'The gateway knows no model of this name; it may be new, or misspelled.',
-      'number-inexact': 'The whole number is too large to be exact; a different number is sent.',
+      'number-inexact': 'The integer is too large to be exact; a different number is sent.',
       'path-invalid': 'The path cannot be sent to the provider or authorization server; requests are refused.',
       'suffix-without-slash': 'A path suffix without a leading `/` also matches inside a path segment.',
       'unsupported-conversion':
@@ -270,10 +269,10 @@ export const FINDINGS = {
     title: 'Services and MCP targets',
     codes: {
       'service-without-endpoints': 'A port of the Service has no ready endpoint.',
-      'external-name': 'A DNS name in a Service or EndpointSlice leads the gateway to any server, or is not used.',
-      'endpoint-link-local': 'A link-local address of a Service or EndpointSlice is not used.',
+      'external-name': 'A DNS name in a Service or EndpointSlice can direct the gateway to any server, or is ignored.',
+      'endpoint-link-local': 'A link-local address of a Service or EndpointSlice is ignored.',
       'annotation-value': 'The value of an annotation is invalid; the finding says what applies.',
-      'annotation-unknown': 'The gateway reads no such annotation on this kind of object; it has no effect.',
+      'annotation-unknown': 'The annotation is unknown, or not supported on this kind of object; it has no effect.',
       'backend-is-gateway':
         'The backend is the admin server, resource API, metrics or readiness server of the gateway itself.',
       'backend-not-http2': 'An endpoint that is configured for HTTP/2 does not support it.',
@@ -288,7 +287,7 @@ export const FINDINGS = {
     codes: {
       'no-effect': 'The object or field has no effect.',
       'proxy-refuses':
-        'Proxies of a Gateway cannot use a part of their configuration, because their program is older or has a bug; everything else is in force there.',
+        'Proxies of a Gateway cannot use a part of their configuration, because their version is older or has a bug; everything else is in force there.',
       'not-implemented': 'This version does not implement the object, field or variable.',
     },
   },

@@ -17,7 +17,7 @@ test.each<[environment: NodeJS.ProcessEnv, message: string]>([
   ],
   [
     { GATEWRIGHT_CONTROLLER_NAME: 'example.com/b', GATEWRIGHT_CLASS_NAME: 'other' },
-    'KUBERNETES_SERVICE_HOST is not set, so this is no Pod of a cluster; name a kubeconfig with --kubeconfig',
+    'KUBERNETES_SERVICE_HOST is not set, so this is not a Pod of a cluster; name a kubeconfig with --kubeconfig',
   ],
 ])('%j: it does not start, and says why', async (environment, message) => {
   await expect(starting(environment)).rejects.toThrow(message)

@@ -64,7 +64,7 @@ test('a line may arrive in pieces, even within a character', async () => {
 test.each<[string, (response: ServerResponse) => void, string | RegExp]>([
   ['whose connection breaks', (response) => response.write('x', () => response.destroy()), 'cannot be read: aborted'],
   ['without bytes', (response) => void response.flushHeaders(), SILENT],
-  ['with another text', (response) => void response.end('<html>\n'), 'a line of a watch is no event'],
+  ['with another text', (response) => void response.end('<html>\n'), 'a line of a watch is not an event'],
   [
     'with an endless line',
     (response) => void response.end(Buffer.alloc(17 * 1024 * 1024, 'x')),
@@ -139,7 +139,7 @@ test.each([
 })
 
 test.each<[string, NodeJS.ProcessEnv, () => string, string]>([
-  ['outside a cluster', {}, accountFolder, 'KUBERNETES_SERVICE_HOST is not set, so this is no Pod'],
+  ['outside a cluster', {}, accountFolder, 'KUBERNETES_SERVICE_HOST is not set, so this is not a Pod'],
   ['with a wrong port', { KUBERNETES_SERVICE_HOST: 'a', KUBERNETES_SERVICE_PORT: 'x' }, accountFolder, 'PORT "x"'],
   ['without a token', { KUBERNETES_SERVICE_HOST: 'a' }, () => accountFolder(' '), 'token has no token'],
   ['without its files', { KUBERNETES_SERVICE_HOST: 'a' }, temporaryFolder, 'token cannot be read: ENOENT'],

@@ -234,7 +234,7 @@ export class ApiClient implements Disposable {
 /** @throws Error */
 function readEvent(line: string): WatchEvent {
   const { type, object } = membersOf(parseAnswer(line))
-  if (typeof type !== 'string') throw new Error('a line of a watch is no event')
+  if (typeof type !== 'string') throw new Error('a line of a watch is not an event')
   return { type, object: membersOf(object) }
 }
 

@@ -22,12 +22,12 @@ export function readInCluster(environment: NodeJS.ProcessEnv, folder = FOLDER): 
   const { KUBERNETES_SERVICE_HOST: host = '', KUBERNETES_SERVICE_PORT: port = '443' } = environment
   if (host === '')
     throw new ApiUnreadable(
-      'KUBERNETES_SERVICE_HOST is not set, so this is no Pod of a cluster; name a kubeconfig with --kubeconfig',
+      'KUBERNETES_SERVICE_HOST is not set, so this is not a Pod of a cluster; name a kubeconfig with --kubeconfig',
     )
   const server = URL.parse(`https://${host.includes(':') ? `[${host}]` : host}:${port}`)
   if (server === null)
     throw new ApiUnreadable(
-      `KUBERNETES_SERVICE_HOST "${host}" and KUBERNETES_SERVICE_PORT "${port}" are no address of an API`,
+      `KUBERNETES_SERVICE_HOST "${host}" and KUBERNETES_SERVICE_PORT "${port}" are not the address of an API`,
     )
   const token = new TokenFile(join(folder, 'token'))
   token.get()

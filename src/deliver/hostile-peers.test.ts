@@ -84,7 +84,7 @@ test.each<[string, http2.OutgoingHttpHeaders, string]>([
     { ...HEAD, ':path': DELTA_PATH.replace('Delta', 'Stream') },
     `12 this server only has ${DELTA_PATH}`,
   ],
-  ['compression', { ...HEAD, 'grpc-encoding': 'gzip' }, '12 this server takes no compressed messages'],
+  ['compression', { ...HEAD, 'grpc-encoding': 'gzip' }, '12 this server does not accept compressed messages'],
 ])('%s is not implemented', async (_, head, end) => {
   const { port, refused } = await startServer(PLAN)
   expect(await new StrangeClient(port, head).ended()).toBe(end)

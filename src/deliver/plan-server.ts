@@ -161,7 +161,10 @@ export class PlanServer implements PlanTarget {
     if (head.target !== DELTA_PATH)
       return this.#refuse(stream, { status: 'unimplemented', message: `this server only has ${DELTA_PATH}` })
     if ((head.get('grpc-encoding') ?? 'identity') !== 'identity')
-      return this.#refuse(stream, { status: 'unimplemented', message: 'this server takes no compressed messages' })
+      return this.#refuse(stream, {
+        status: 'unimplemented',
+        message: 'this server does not accept compressed messages',
+      })
     call.isCounted = this.#streams.add(peer.rawAddress)
     if (!call.isCounted)
       return this.#refuse(stream, { status: 'resourceExhausted', message: 'too many streams from this address' })

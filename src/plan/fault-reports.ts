@@ -39,7 +39,7 @@ function faultFindings(fault: NodeFault, ownerOf: OwnerOf): readonly Finding[] {
   const { stage, rows, error } = fault
   const origins = rows.flatMap((row) => originOf(row) ?? [])
   const what = error instanceof Error ? error.name : typeof error
-  const message = `a bug of the gateway stopped the translation of this object (${what} in stage ${stage}): what was in force before stays so; report the entry "a bug in the gateway" of its log`
+  const message = `a bug of the gateway stopped the translation of this object (${what} in stage ${stage}): its previous version stays in force; report the log entry "a bug in the gateway"`
   const owners = origins.length > 0 ? origins : [ownerOf(fault) ?? []].flat()
   return owners.map((origin) => ({ origin, path: '', code: 'translation-failed', message, severity: 'error' }))
 }

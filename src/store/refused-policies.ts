@@ -30,7 +30,7 @@ export function* describeRefused(
   const last = problems.at(-1)
   if (!isKnown && last !== undefined) {
     const message =
-      'no version of this file was valid, so its policies are unknown; a gateway that starts with it does not become ready'
+      'no version of this file was valid, so its policies cannot be loaded; a gateway that starts with it does not become ready'
     yield { ...last, ...problem('', 'file-never-valid', message) }
   }
   for (const policy of policies) {

@@ -179,7 +179,7 @@ test('explain names the limit and the value, and takes nothing', async () => {
     return (await gatewright(words)).stdout
   }
   expect(await explain('-H', 'x-caller: dora')).toContain(
-    `local rate limits (levels are not read: a caller that has used one up is refused)\n  at most 6 requests within an hour, for each ${BY_CALLER}: this one is "dora"\n`,
+    `local rate limits (current usage is not checked; callers over the limit are refused)\n  at most 6 requests within an hour, for each ${BY_CALLER}: this one is "dora"\n`,
   )
   expect(await explain()).toContain(
     `  at most 6 requests within an hour, for all requests without a value of ${BY_CALLER}\n`,

@@ -274,6 +274,6 @@ test('a request that cannot be translated is the fault of the client, with the p
   const error = await failure(asked)
   expect(error).toBeInstanceOf(Anthropic.BadRequestError)
   const { message } = error as InstanceType<typeof Anthropic.APIError>
-  expect(message).toContain('tools[0]: the provider of this request has no search of the web for this model')
+  expect(message).toContain('tools[0]: the provider of this request does not support web search with this model')
   expect(message).toContain('the setting transformations of backend.ai can remove it')
 })

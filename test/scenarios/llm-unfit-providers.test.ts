@@ -38,7 +38,7 @@ const ANSWERS = {
 /** Chat completions carry it, messages do not. */
 const AUDIO = { type: 'input_audio', input_audio: { data: 'AAAA', format: 'wav' } }
 const TEXT = { type: 'text', text: 'Hi' }
-const NO_AUDIO = 'messages[0].content[0]: the provider of this request takes no audio'
+const NO_AUDIO = 'messages[0].content[0]: the provider of this request does not accept audio'
 
 const stops = new AsyncDisposableStack()
 let gateway: TestGateway

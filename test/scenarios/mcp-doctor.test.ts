@@ -402,7 +402,7 @@ const FAULTS: Readonly<
     {},
     [
       'FAIL  audience of the token                 the token is not a JSON Web Token',
-      '      The gateway verifies tokens itself. Some providers issue others unless the client names an audience: set audiences and provider.',
+      '      The gateway verifies tokens itself. Some providers issue opaque tokens unless the client requests an audience: set audiences and provider.',
       'FAIL  tools, with a session                 initialize: 401',
       '      The server accepts no such token: the gateway verifies JSON Web Tokens.',
       'FAIL  tools, without a session              tools/list: 401',

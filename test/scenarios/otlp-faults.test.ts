@@ -139,7 +139,7 @@ test('what exceeds the queue is dropped and counted; requests are served', async
 })
 
 test('the log tells of it once', async () => {
-  const told = () => gateway.output.stderr.split('\n').filter((line) => line.includes('does not take telemetry'))
+  const told = () => gateway.output.stderr.split('\n').filter((line) => line.includes('does not accept telemetry'))
   await eventually('a line about the dead server', () => told().some((line) => line.includes('/dead ')) || undefined)
   const dead = told().filter((line) => line.includes('/dead ') && line.includes('signal=traces'))
   expect(dead).toHaveLength(1)

@@ -292,7 +292,7 @@ test('a mistake in a target may stand for another target: the one that it names 
 test('a file that never parsed: the protected objects are unknown; one that parsed before keeps its policies', () => {
   const { store, write } = open('a: [')
   expect(problemsOf(store)).toEqual([
-    'error: no version of this file was valid, so its policies are unknown; a gateway that starts with it does not become ready [file-never-valid]',
+    'error: no version of this file was valid, so its policies cannot be loaded; a gateway that starts with it does not become ready [file-never-valid]',
   ])
   expect(store.unknownProtection()).toHaveLength(1)
   const refused = policyYaml('rules', 'Gateway', 'main', { traffic: KEYS })

@@ -94,7 +94,7 @@ test.each([
 })
 
 const UNUSED =
-  'advice identity-unused tokens spec.traffic.jwtAuthentication.mode: requests without a credential pass, and no policy reads jwt: set mode Strict, or authorization rules that read jwt'
+  'advice identity-unused tokens spec.traffic.jwtAuthentication.mode: requests without a credential pass, and no policy uses jwt; set mode Strict, or add authorization rules that use jwt'
 const tokens = (mode: string, kind: 'Gateway' | 'HTTPRoute' = 'Gateway', name = 'main', phase?: string) => {
   const provider = { issuer: 'https://idp.test', audiences: ['shop'], jwks: { inline: '{"keys":[]}' } }
   return policyYaml('tokens', kind, name, { traffic: { phase, jwtAuthentication: { mode, providers: [provider] } } })

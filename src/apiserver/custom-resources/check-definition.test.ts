@@ -294,7 +294,7 @@ test.each<[name: string, spec: object, field: string, part: string]>([
     'names of item properties',
   ],
   [
-    'key that may be absent',
+    'key that may be missing',
     withField({
       type: 'array',
       items: { type: 'object', properties: { a: { type: 'string' } } },

@@ -342,7 +342,7 @@ test.each<[name: string, schema: object, value: unknown, before: unknown, expect
     ['spec: Invalid value: "a": failed rule: self == oldSelf'],
   ],
   [
-    'change with an earlier value that may be absent',
+    'change with an earlier value that may be missing',
     { ...string, ...rule("oldSelf.orValue('a') == self", { optionalOldSelf: true }) },
     'b',
     undefined,

@@ -39,7 +39,7 @@ export function failingNode<C>(error: CelError): Node<C> {
   return nodeOf(() => error)
 }
 
-/** A node that reads something that may be absent. */
+/** A node that reads something that may be missing. */
 export function readingNode<C>(path: string, raw: RawCode<C>): Node<C> {
   const absent = noSuchKey(path)
   const code: Code<C> = (context, frame) => {

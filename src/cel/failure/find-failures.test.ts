@@ -127,16 +127,16 @@ test.each([
 })
 
 test.each([
-  ['user.name == "ann"', 'user.name may be absent'],
-  ['jwt.sub == "ann"', 'jwt.sub may be absent'],
-  ['jwt == {}', 'jwt may be absent'],
-  ['request.headers["x"] == "1"', 'request.headers["x"] may be absent'],
-  ['request.headers[request.method] == "1"', 'request.headers[request.method] may be absent'],
-  ['has(request.headers.x) && request.headers["y"] == "1"', 'request.headers["y"] may be absent'],
-  ['has(request.headers.x) || request.headers["x"] == "1"', 'request.headers["x"] may be absent'],
-  ['has(jwt.realm.roles)', 'jwt.realm may be absent'],
-  ['has(jwt.realm.roles) && has(jwt.realm.roles)', 'jwt.realm may be absent'],
-  ['has(request.headers.x) ? true : request.headers.x == "1"', 'request.headers.x may be absent'],
+  ['user.name == "ann"', 'user.name may be missing'],
+  ['jwt.sub == "ann"', 'jwt.sub may be missing'],
+  ['jwt == {}', 'jwt may be missing'],
+  ['request.headers["x"] == "1"', 'request.headers["x"] may be missing'],
+  ['request.headers[request.method] == "1"', 'request.headers[request.method] may be missing'],
+  ['has(request.headers.x) && request.headers["y"] == "1"', 'request.headers["y"] may be missing'],
+  ['has(request.headers.x) || request.headers["x"] == "1"', 'request.headers["x"] may be missing'],
+  ['has(jwt.realm.roles)', 'jwt.realm may be missing'],
+  ['has(jwt.realm.roles) && has(jwt.realm.roles)', 'jwt.realm may be missing'],
+  ['has(request.headers.x) ? true : request.headers.x == "1"', 'request.headers.x may be missing'],
   ['request.headers.cookie("a") == "1"', 'cookie() may fail'],
   ['int(request.method) > 1', 'int() may fail'],
   ['json(request.body).model == "x"', 'json() may fail'],
@@ -201,9 +201,9 @@ test.each([
 })
 
 test.each([
-  [[], 'user.name == "ann"', 'user.name may be absent'],
+  [[], 'user.name == "ann"', 'user.name may be missing'],
   [['user.name'], 'user.name == "ann"', undefined],
-  [['user.name', 'jwt'], 'user.name == "ann" && jwt.sub == "ann"', 'jwt.sub may be absent'],
+  [['user.name', 'jwt'], 'user.name == "ann" && jwt.sub == "ann"', 'jwt.sub may be missing'],
 ])('with %j known to be present: %s', (present, source, message) => {
   expect(compile(source, environment, { present }).program?.canFail?.message).toBe(message)
 })

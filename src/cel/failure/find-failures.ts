@@ -23,7 +23,7 @@ import { TOTAL_FOR_ADDRESSES, TOTAL_FUNCTIONS, TOTAL_SIGNATURES, TOTAL_WITH_CONS
 
 /** One way in which an evaluation may fail. */
 export interface PossibleFailure {
-  /** `absent`: a value may be absent, which `default()` handles. */
+  /** `absent`: a value may be missing, which `default()` handles. */
   readonly kind: 'absent' | 'other'
   readonly start: number
   readonly end: number
@@ -134,7 +134,7 @@ class FailureFinder<C> {
   #ofVariable({ path, variable }: VariableNode<C>, expr: Expr, facts: Facts): readonly PossibleFailure[] {
     // A wrapper is null instead of absent.
     if (variable!.always === true || variable!.type.kind === 'wrapper' || facts.has(present(keyOf(expr)))) return NONE
-    return [absent(expr, `${path} may be absent`)]
+    return [absent(expr, `${path} may be missing`)]
   }
 
   /** The operand of a dot or bracket. An absent variable has no members, so the access itself is the only failure. */
@@ -148,7 +148,7 @@ class FailureFinder<C> {
     const operand = this.#ofOperand(expr.operand, facts)
     const type = this.#typeOf(expr.operand)
     if (isOptional(type) || this.#hasFixedMembers(type)) return operand
-    return facts.has(present(keyOf(expr))) ? operand : [...operand, absent(expr, `${print(expr)} may be absent`)]
+    return facts.has(present(keyOf(expr))) ? operand : [...operand, absent(expr, `${print(expr)} may be missing`)]
   }
 
   #ofHas(expr: Has, facts: Facts): readonly PossibleFailure[] {
@@ -166,7 +166,7 @@ class FailureFinder<C> {
       const isInside = typeof at === 'number' && facts.has(sizeAbove(keyOf(operand), at))
       return isInside ? parts : [...parts, other(expr, `${print(operand)} may have fewer elements`)]
     }
-    return facts.has(present(keyOf(expr))) ? parts : [...parts, absent(expr, `${print(expr)} may be absent`)]
+    return facts.has(present(keyOf(expr))) ? parts : [...parts, absent(expr, `${print(expr)} may be missing`)]
   }
 
   // Operations

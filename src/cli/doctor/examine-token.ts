@@ -13,7 +13,7 @@ export function examineToken(report: Report, token: string, resource: string | u
     return report.fail(
       'audience',
       'the token is not a JSON Web Token',
-      'The gateway verifies tokens itself. Some providers issue others unless the client names an audience: set audiences and provider.',
+      'The gateway verifies tokens itself. Some providers issue opaque tokens unless the client requests an audience: set audiences and provider.',
     )
   }
   const audiences = audiencesIn(claims)

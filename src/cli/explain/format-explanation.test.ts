@@ -218,7 +218,7 @@ test.each<[Partial<DescribedLimit>, line: string]>([
 ])('the limit %j', (more, line) => {
   const limits = [{ unit: 'requests', capacity: 7, intervalMs: 3_600_000, ...more }] as const
   expect(partOf('local rate limits', { limits })).toEqual([
-    'local rate limits (levels are not read: a caller that has used one up is refused)',
+    'local rate limits (current usage is not checked; callers over the limit are refused)',
     line,
   ])
 })

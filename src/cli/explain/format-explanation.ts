@@ -100,7 +100,7 @@ function formatLimits(limits: readonly DescribedLimit[] = []): string[] {
     const span = intervalMs === 1000 ? 'a second' : intervalMs === 60_000 ? 'a minute' : 'an hour'
     return `  at most ${capacity} ${unit} within ${span}, ${keyText(key)}`
   })
-  return ['local rate limits (levels are not read: a caller that has used one up is refused)', ...lines, '']
+  return ['local rate limits (current usage is not checked; callers over the limit are refused)', ...lines, '']
 }
 
 function keyText(key: DescribedLimit['key']): string {

@@ -40,7 +40,7 @@ export function toolPinning({ annotations = {} }: ObjectMeta, isMcp: boolean, re
   const digests = entries.flatMap((entry) => ACCEPTED.exec(entry)?.[1] ?? [])
   if (digests.length < entries.length) {
     const wrong = entries.find((entry) => !ACCEPTED.test(entry)) ?? ''
-    const message = `${JSON.stringify(wrong.slice(0, 64))} is no digest of 32 hexadecimal digits; it accepts no tool`
+    const message = `${JSON.stringify(wrong.slice(0, 64))} is not a digest of 32 hexadecimal digits; it accepts no tool`
     say(ANNOTATION.mcpAcceptedTools, 'annotation-value', message)
   }
   return { accepted: digests }

@@ -53,7 +53,7 @@ export function adviseForwardedHeaders(items: Iterable<PlanItem>, objects: reado
     if (!isKind(object, 'Gateway') || !serving.has(`${namespace}/${name}`) || Object.hasOwn(annotations, NAME)) {
       return []
     }
-    const message = `X-Forwarded-For, -Proto, -Host and X-Request-Id reach backends as clients send them; the annotation ${NAME} sets them, and "off" keeps it so`
+    const message = `X-Forwarded-For, -Proto, -Host and X-Request-Id can be spoofed by clients; set the annotation ${NAME} to none, or to your trusted proxies ("off" silences this)`
     const { origin } = object
     return [{ path: 'metadata', code: 'forwarded-headers-unset', message, severity: 'advice', origin }]
   })

@@ -807,7 +807,7 @@ test.each([
 ])('advice on %s names the variable %s that nothing reads', (mechanism, variable) => {
   const { findings } = checker().take(listenerItem(), routeItem('r'), authentication(mechanism, { mode: 'Optional' }))
   const [found] = findings.filter(({ code }) => code === 'identity-unused')
-  expect(found?.message).toContain(`no policy reads ${variable}: `)
+  expect(found?.message).toContain(`no policy uses ${variable}; `)
 })
 
 test('advice on an identity that nothing reads comes and goes with the policies that read it', () => {

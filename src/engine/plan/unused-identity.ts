@@ -41,7 +41,7 @@ export function unusedIdentityProblem(
   if (variable === undefined) return undefined
   const used = usesOf(item.key)
   if (used.length === 0 || used.includes(true)) return undefined
-  const message = `requests without a credential pass, and no policy reads ${variable}: set mode Strict, or authorization rules that read ${variable}`
+  const message = `requests without a credential pass, and no policy uses ${variable}; set mode Strict, or add authorization rules that use ${variable}`
   return { path: '.mode', severity: 'advice', code: 'identity-unused', message }
 }
 

@@ -32,7 +32,7 @@ const REASONS: Readonly<Record<string, string>> = {
   l: 'results of tools cannot be metric labels',
   m: 'these policies run before the MCP message is read',
   n: 'not implemented yet: ',
-  o: 'the request is none for an A2A agent',
+  o: 'the request is not for an A2A agent',
   k: 'only rules for MCP can read the annotations of tools',
   p: 'rules are evaluated before the tool responds',
   q: 'the request has not been sent to the provider yet; use llmRequest',

@@ -146,7 +146,7 @@ const GROUPS: readonly Group[] = [
   {
     variables: A2A,
     environments: ['request', 'request-cost', ...RESPONDED],
-    otherwise: 'the request is none for an A2A agent',
+    otherwise: 'the request is not for an A2A agent',
   },
   { variables: MCP_GUARDRAILS, environments: HTTP, otherwise: '' },
 ]

@@ -118,7 +118,8 @@ class CardAnswer implements AnswerFilter {
     if (decoded === undefined)
       return `the response cannot be decoded from ${JSON.stringify(coding)} within ${MAX_CARD_BYTES} bytes`
     const card = rewriteForm(decoded, this.#card, exchange.request.target)
-    if (card === undefined) return form === 'grpc' ? 'the response is no card' : 'the response is not a JSON object'
+    if (card === undefined)
+      return form === 'grpc' ? 'the response is not an agent card' : 'the response is not a JSON object'
     head.remove('content-encoding')
     return form === 'card' ? withTag(head, card, known) : card
   }

@@ -21,7 +21,7 @@ test('explain shows the type, the provider, what a translation lost, and what wa
   ])
   expect(describeLlm('Completions', { ...facts, removedFields: ['n', 'user'] }, undefined)).toEqual([
     'llm       Completions to aws.bedrock, model m',
-    '          removed, because their transformations failed: n, user',
+    '          dropped because their transformations failed: n, user',
   ])
 })
 

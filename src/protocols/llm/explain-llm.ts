@@ -27,7 +27,7 @@ export function describeLlm(
     lines.push(`${INDENT}translated from ${from} to ${to}`)
     if (dropped.length > 0) lines.push(`${INDENT}left out: ${dropped.join(', ')}`)
   }
-  if (removed.length > 0) lines.push(`${INDENT}removed, because their transformations failed: ${removed.join(', ')}`)
+  if (removed.length > 0) lines.push(`${INDENT}dropped because their transformations failed: ${removed.join(', ')}`)
   lines.push(...unguarded)
   if (guards !== undefined && isChatType(type))
     lines.push(...guards.response.map((guard) => INDENT + describeResponseGuard(guard)))

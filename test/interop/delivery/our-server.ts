@@ -118,7 +118,7 @@ export const checkRefusals: Part = async (transcript, stops) => {
   for (const [what, how, end, type] of [
     ['a wrong token', { token: 'wrong' }, 'Unauthenticated: the token is wrong'],
     ['no token', { token: '' }, 'Unauthenticated: the token is wrong'],
-    ['compression', { compressed: true }, 'Unimplemented: this server takes no compressed messages'],
+    ['compression', { compressed: true }, 'Unimplemented: this server does not accept compressed messages'],
     [
       'an unknown type',
       {},

@@ -19,7 +19,9 @@ export function compileProxyAuthorization(source: PolicySource<AuthForm>, contex
   if ((key === undefined && secretRef === undefined) || location.kind !== 'header') {
     const message = 'a proxy server gets only key or secretRef, in a header; connections through it are refused'
     context.report(source, '', { severity: 'error', code: 'credential-invalid', message })
-    return reject('backend-auth-failed', { detail: 'backend.tunnel: the credential of the proxy server is no header' })
+    return reject('backend-auth-failed', {
+      detail: 'backend.tunnel: the credential of the proxy server is not sent in a header',
+    })
   }
   const credential = credentialOf(source, location, context)
   if (typeof credential !== 'string') return credential

@@ -58,7 +58,7 @@ function targetOf({ path }: HttpSettings, exchange: Exchange): string | Refusal 
   const written = 'prefix' in path ? exchange.request.target : path.text(exchange)
   if (written !== undefined && isRequestPath(written)) return 'prefix' in path ? path.prefix + written : written
   const why = 'prefix' in path ? 'the target of the request is not a path' : path.whyFailed(exchange)
-  return reject('ext-auth-denied', { detail: why ?? 'the result of path is not a path' })
+  return reject('ext-auth-denied', { detail: why ?? 'the result of path is not a valid path' })
 }
 
 type HttpRequest = Pick<CallRequest, 'method' | 'path' | 'headers' | 'host'> & { readonly body: Uint8Array | undefined }

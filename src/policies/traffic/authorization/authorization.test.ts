@@ -239,8 +239,8 @@ test('the body is buffered only if a rule reads it', () => {
 })
 
 test.each([
-  ['Deny', 'request.headers["x-role"] == "guest"', 'request.headers["x-role"] may be absent'],
-  ['Deny', 'jwt.role != "admin"', 'jwt.role may be absent'],
+  ['Deny', 'request.headers["x-role"] == "guest"', 'request.headers["x-role"] may be missing'],
+  ['Deny', 'jwt.role != "admin"', 'jwt.role may be missing'],
   ['Deny', 'has(request.headers.x) && request.headers.x.startsWith("a")', undefined],
   ['Deny', 'has(jwt.role) && jwt.role != "admin"', undefined],
   ['Deny', 'default(jwt.role, "") != "admin"', undefined],
@@ -265,7 +265,7 @@ test.each([
 ])('the advice about Deny rule %s compiles: %s', (expression, advice) => {
   const { context } = policyOf([['Deny', expression]])
   expect(context.problems.map(({ message }) => message.split('\n')[0]).join()).toContain(`; ${advice}`)
-  const [, part, safe] = /(\S+) may be absent .*; write (.+)/.exec(context.problems[0]!.message) ?? []
+  const [, part, safe] = /(\S+) may be missing .*; write (.+)/.exec(context.problems[0]!.message) ?? []
   if (part === undefined || safe === undefined) return
   const mended = policyOf([['Deny', expression.replace(part, safe)]]).context.problems
   expect(mended.filter(({ severity }) => severity !== 'advice')).toEqual([])

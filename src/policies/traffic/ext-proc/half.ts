@@ -298,7 +298,7 @@ export class Half implements InputOwner, Processed {
     const drains = this.#streams || (this.message === 'response' && this.#body.kind !== BODY_NONE)
     if (bytes === undefined) {
       if (!this.#streams) return this.#finish()
-      if (!this.#restoreStream()) this.#talk.fail('it kept a body of which it already has a part')
+      if (!this.#restoreStream()) this.#talk.fail('it kept a body after it had received a part of it')
       return
     }
     this.#isReplaced = true

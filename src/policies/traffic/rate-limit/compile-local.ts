@@ -50,7 +50,7 @@ function compileKey(source: Source, path: string, text: string, context: Compile
   }
   if (key.canFail !== undefined) {
     const [what = '', ...lines] = key.canFail.split('\n')
-    const message = [`requests for which the key fails share one limit: ${what}`, ...lines].join('\n')
+    const message = [`${what}; requests without the key share one limit`, ...lines].join('\n')
     context.report(source, path, { severity: 'advice', code: 'limit-key-can-fail', message })
   }
   const chosen = [...key.references].find((name) => name.startsWith('request.') && !CHANGING.includes(name))

@@ -210,7 +210,7 @@ test('without a descriptor the service is not asked; lint warns of expressions t
   ])
   expect(policy.problems.map(({ message }) => message.split('\n'))).toEqual([
     [
-      'the descriptor does not limit requests for which this expression fails: request.headers["x-caller"] may be absent (column 1)',
+      'the descriptor does not limit requests for which this expression fails: request.headers["x-caller"] may be missing (column 1)',
       'request.headers["x-caller"]',
       '^',
     ],

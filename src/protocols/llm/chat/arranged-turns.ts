@@ -61,7 +61,7 @@ export class ArrangedTurns {
 
   #addSystem(part: Part): void {
     if (part.kind !== 'text') {
-      throw new Untranslatable(part.origin, 'the provider of this request takes only texts here')
+      throw new Untranslatable(part.origin, 'the provider of this request accepts only texts here')
     }
     this.system.push(part)
   }

@@ -25,14 +25,14 @@ export function acceptedSampling(
   const refused = isThinking ? [...facts.refused, ...facts.refusedWithThinking] : facts.refused
   const take = (name: SamplingField, value: Sampled | undefined): Sampled | undefined => {
     if (value === undefined || !refused.includes(name)) return value
-    losses.drop(value, 'the model refuses it')
+    losses.drop(value, 'the model does not accept it')
     return undefined
   }
   const temperature = take('temperature', sampling.temperature)
   let topP = take('top_p', sampling.topP)
   const topK = take('top_k', sampling.topK)
   if (facts.hasOneTemperature && temperature !== undefined && topP !== undefined) {
-    losses.drop(topP, 'the model takes it only without a temperature')
+    losses.drop(topP, 'the model accepts it only without a temperature')
     topP = undefined
   }
   return {
@@ -45,7 +45,7 @@ export function acceptedSampling(
 /** Others take up to 2. */
 function writeTemperature(temperature: Sampled, losses: Losses): number {
   if (temperature.number <= 1) return asIs<number>(temperature.json)
-  losses.drop(temperature, 'written as 1, the most that the provider takes')
+  losses.drop(temperature, 'sent as 1, the maximum of the provider')
   return 1
 }
 

@@ -42,5 +42,5 @@ export function readLocation(reader: ObjectReader | undefined, losses: Losses): 
 /** A tool that the provider would have to run itself (decision B26). */
 export function refuseHosted(origin: JsonValue, what: string): Untranslatable {
   const remedy = 'the setting transformations of backend.ai can remove it'
-  return new Untranslatable(origin, `the provider of this request has no ${what}; ${remedy}`)
+  return new Untranslatable(origin, `the provider of this request does not support ${what}; ${remedy}`)
 }

@@ -32,7 +32,7 @@ export function errorOf(event: unknown): StreamError | undefined {
 /** The error of an event with the name `error` and unknown contents. */
 export const UNKNOWN_ERROR: StreamError = { type: 'error', status: 500 }
 
-/** @param error an object with `type`, `code` and `status`, of which each may be absent */
+/** @param error an object with `type`, `code` and `status`, of which each may be missing */
 export function classifyError(error: unknown): StreamError {
   const code = memberOf(error, 'code')
   const names = [memberOf(error, 'type'), code, memberOf(error, 'status')]

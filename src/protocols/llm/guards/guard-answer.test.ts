@@ -117,7 +117,7 @@ test.each(TYPES)('a whole answer of type %s is one of its API, or an error', (ty
       expect(text).toBe('')
       expect(refusal).toMatchObject({
         code: 'llm-response-invalid',
-        detail: `the response guards cannot read the response: it is no response of type ${type}`,
+        detail: `the response guards cannot read the response: it is not a response of type ${type}`,
       })
     }
   }
@@ -161,7 +161,7 @@ test.each([json({ error: { message: 'code: not found', code: 'x' } }), 'Bad Gate
 test.each<[why: string, body: string | Buffer]>([
   ['it is neither JSON nor text in UTF-8', Buffer.from('secret-1', 'utf16le')],
   ['it is neither JSON nor text in UTF-8', Buffer.from('caf\u00e9', 'latin1')],
-  ['it has a key twice', '{"error":"\\u0073ecret-1","error":1}'],
+  ['it has a duplicate key', '{"error":"\\u0073ecret-1","error":1}'],
   ['it has a text that cannot be read', '{"error":"\\ud800"}'],
 ])('an error that patterns cannot read does not pass: %s', (why, body) => {
   const { text, refusal } = run(body, { status: 400 })

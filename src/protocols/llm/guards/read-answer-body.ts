@@ -17,7 +17,7 @@ export function* readAnswerBody(body: Uint8Array, format: ChatType): Steps<ReadB
   yield
   const { list, whole } = FORMATS[format].answerTexts
   const isAnswer = document.get(list)?.kind === 'array' || document.get('error') !== undefined
-  return isAnswer ? yield* readTexts(body, whole(document)) : `it is no response of type ${format}`
+  return isAnswer ? yield* readTexts(body, whole(document)) : `it is not a response of type ${format}`
 }
 
 /** The same for an error, which may be any text: clouds and load balancers in front of a provider answer as well. */
@@ -28,7 +28,7 @@ export function* readErrorBody(body: Uint8Array): Steps<ReadBody | string> {
   // NUL bytes indicate another encoding, such as UTF-16.
   if (!isUtf8(body) || body.includes(0)) return 'it is neither JSON nor text in UTF-8'
   const text = decodeText(body, 0, body.length)
-  return isJson(text) ? 'it has a key twice' : yield* readPlain(text, body)
+  return isJson(text) ? 'it has a duplicate key' : yield* readPlain(text, body)
 }
 
 /** Reads plain text as a JSON string. */

@@ -296,7 +296,7 @@ test('a request that cannot be translated names the provider and the model, for 
   const body = `{"model":"fast","messages":[{"role":"user","content":[${image}]}]}`
   const ai = { modelAliases: { fast: 'anthropic.claude-sonnet-4-5' } }
   const refusal = refused(body, { provider: { providerSeven: {} }, ai })
-  const why = 'messages[0].content[0]: the provider of this request takes no URLs; send the data itself'
+  const why = 'messages[0].content[0]: the provider of this request does not accept URLs; send the data itself'
   expect(refusal.detail).toBe(`${why} (for aws.bedrock, model anthropic.claude-sonnet-4-5)`)
   expect(JSON.parse(refusal.body ?? '').error.message).toBe(`invalid request body: ${why}`)
 })

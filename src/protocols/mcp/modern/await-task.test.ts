@@ -77,7 +77,7 @@ test('an error of the task is that of the call', async () => {
 
 test('a target that does not tell the result has its task cancelled', async () => {
   const { failure, cancelled } = await wait([WORKING], () => ({ kind: 'nothing' }))
-  expect(String(failure)).toContain('the target does not tell the result of its task')
+  expect(String(failure)).toContain('the target does not return the result of its task')
   expect(cancelled).toMatchObject([{ method: 'tasks/cancel', params: { taskId: 't' } }])
 })
 

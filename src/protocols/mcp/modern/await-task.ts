@@ -37,7 +37,7 @@ export async function* awaitTask({ id, created, send, open, signal, cancel }: Ta
       const first = await send(taskRequest(wanted, 'tasks/result', running))
       if (first.kind !== 'messages') {
         abandon(first)
-        throw new TargetStreamError('the target does not tell the result of its task')
+        throw new TargetStreamError('the target does not return the result of its task')
       }
       for await (const told of new ResumedResponse({ id: wanted, first, open, signal })) {
         if (!isAnswerTo(told.message, wanted)) yield told

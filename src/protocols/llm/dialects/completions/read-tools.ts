@@ -21,7 +21,7 @@ function readTool(origin: JsonValue, losses: Losses): Tool {
   const reader = new ObjectReader(origin)
   const type = reader.require('type', reader.text('type'))
   if (type !== 'function' && type !== 'custom') {
-    throw refuseHosted(origin, `tool of the type ${type}`)
+    throw refuseHosted(origin, `tools of type ${type}`)
   }
   const described = reader.require(type, reader.object(type))
   const cached = takeCacheControl(reader, losses)
@@ -90,7 +90,7 @@ export function readToolChoice(reader: ObjectReader, tools: readonly Tool[], los
       return { toolChoice: { kind: 'tool', name, origin }, tools }
     }
     default:
-      throw new Untranslatable(origin, `a tool choice of the type ${type} cannot be translated`)
+      throw new Untranslatable(origin, `a tool choice of type ${type} cannot be translated`)
   }
 }
 

@@ -78,9 +78,9 @@ class TurnReader {
     const reader = new ObjectReader(origin)
     const type = reader.require('type', reader.text('type'))
     if (!Object.hasOwn(PLACES, type)) {
-      throw new Untranslatable(origin, `content of the type ${type} cannot be translated`)
+      throw new Untranslatable(origin, `content of type ${type} cannot be translated`)
     }
-    if (!PLACES[type]!.includes(role)) throw new Untranslatable(origin, `content of the type ${type} cannot stand here`)
+    if (!PLACES[type]!.includes(role)) throw new Untranslatable(origin, `content of type ${type} is not allowed here`)
     const cached = takeCacheMark(reader, this.#losses)
     const part = this.#typedPart(type, reader)
     reader.drop(this.#losses)

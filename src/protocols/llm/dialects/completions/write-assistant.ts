@@ -51,7 +51,7 @@ export function writeAssistant(parts: readonly Part[], to: TurnsTarget, messages
         to.losses.drop(part.origin, 'a thought of another model')
         break
       default:
-        throw new Untranslatable(part.origin, 'cannot stand in a turn of the assistant')
+        throw new Untranslatable(part.origin, 'is not allowed in an assistant message')
     }
   })
   to.loops.after(() => {

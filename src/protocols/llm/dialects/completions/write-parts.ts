@@ -47,7 +47,7 @@ export function writePart(part: Part, to: TurnsTarget): ChatCompletionContentPar
     case 'file':
       return writeFile(part, to)
     default:
-      throw new Untranslatable(part.origin, 'cannot stand here')
+      throw new Untranslatable(part.origin, 'is not allowed here')
   }
 }
 
@@ -58,7 +58,7 @@ function writeFile(part: FilePart, to: TurnsTarget): ChatCompletionContentPart {
     return { type: 'text', text, ...markOf(part, to) }
   }
   if (source.kind !== 'data') {
-    throw new Untranslatable(part.origin, 'chat completions take only files that are in the request')
+    throw new Untranslatable(part.origin, 'chat completions accept only files that are in the request')
   }
   return { type: 'file', file: { filename: fileName(name, source), file_data: dataUrl(source) }, ...markOf(part, to) }
 }
@@ -91,6 +91,6 @@ export function isEmptyText(part: Part): boolean {
 function markOf(part: Part, { target, losses }: TurnsTarget): { prompt_cache_breakpoint?: { mode: 'explicit' } } {
   if (part.cached !== true) return {}
   if (target.takesCacheMarks) return { prompt_cache_breakpoint: { mode: 'explicit' } }
-  losses.drop(part.origin, 'no mark for caching')
+  losses.drop(part.origin, 'prompt caching is not supported')
   return {}
 }

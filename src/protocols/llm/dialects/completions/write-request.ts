@@ -90,7 +90,7 @@ function writeEffort(
 ): Effort | undefined {
   if (thinksWithoutTools && tools.length > 0) {
     if (reasoning !== undefined && reasoning.effort !== 'none') {
-      losses.drop(reasoning.origin, 'the model does not think in chat completions with tools')
+      losses.drop(reasoning.origin, 'the model does not support thinking in chat completions with tools')
     }
     return 'none'
   }
@@ -133,7 +133,7 @@ function writeSampling(
   ]
   for (const [name, value] of fields) {
     if (value === undefined) continue
-    if (refused.has(name)) losses.drop(value, 'the model refuses it')
+    if (refused.has(name)) losses.drop(value, 'the model does not accept it')
     else written[name] = asIs<number>(value.json)
   }
   if (sampling.topK !== undefined) losses.drop(sampling.topK)

@@ -47,7 +47,7 @@ export function writeToolMembers(
 function takeChoice({ toolChoice, tools }: Conversation, losses: Losses): ToolChoice | undefined {
   const isSearch = toolChoice?.kind === 'tool' && tools.some((each) => each.search && each.name === toolChoice.name)
   if (!isSearch) return toolChoice
-  losses.drop(toolChoice.origin, 'a search cannot be required')
+  losses.drop(toolChoice.origin, 'a web search cannot be forced')
   return undefined
 }
 
@@ -59,7 +59,7 @@ export function writeSearch(
 ): ChatCompletionCreateParams.WebSearchOptions | undefined {
   const { search, origin } = tools.find((tool) => tool.search !== undefined) ?? {}
   if (search === undefined || origin === undefined) return undefined
-  if (!searches) throw refuseHosted(origin, 'search of the web for this model')
+  if (!searches) throw refuseHosted(origin, 'web search with this model')
   const { allowedDomains, blockedDomains, maxUses, contextSize, location } = search
   const domains = allowedDomains ?? blockedDomains
   if (domains !== undefined) throw new Untranslatable(domains, 'the provider of this request searches all domains')

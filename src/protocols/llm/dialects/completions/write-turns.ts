@@ -83,7 +83,7 @@ function writeResult(
   )
   const media = result.parts.filter((part) => part.kind !== 'text')
   const id = to.names.resultId(result.callId)
-  if (result.isError) to.losses.drop(result.origin, 'no mark of errors')
+  if (result.isError) to.losses.drop(result.origin, 'tool results have no error flag')
   if (media.length > 0) others.push({ type: 'text', text: `From the result of the call ${id}:` })
   to.loops.each(media, (part) => others.push(writePart(part, to)))
   const content = texts.length === 0 && media.length > 0 ? 'See the next message.' : writeContent(texts, to, writeText)

@@ -60,7 +60,7 @@ export class CachePoints {
 
   #mark(blocks: Blocks, { origin }: Part | Tool, isTaken: boolean): void {
     if (isTaken) blocks.push(POINT)
-    else this.#losses.drop(origin, 'the model takes no cache point here')
+    else this.#losses.drop(origin, 'the model does not support a cache point here')
   }
 }
 

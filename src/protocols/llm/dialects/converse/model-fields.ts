@@ -63,7 +63,7 @@ function writeReasoning(
   const written = effort === undefined ? undefined : writeEffort(effort, conversation, facts.family, losses)
   if (written !== undefined) return written
   if (found === undefined || effort !== undefined) {
-    losses.drop(reasoning.origin, 'the model cannot be told how to think')
+    losses.drop(reasoning.origin, 'the model has no settings for thinking')
   }
   return NOTHING
 }

@@ -71,14 +71,14 @@ export class PartsWriter {
         return { reasoningContent: { redactedContent: asIs<string>(part.data) } }
       default:
         if (role !== 'user')
-          throw new Untranslatable(part.origin, 'the provider of this request takes it only from users')
+          throw new Untranslatable(part.origin, 'the provider of this request accepts it only from users')
         if (part.kind === 'image') return { image: writeImage(part) }
         return part.kind === 'file' ? { document: this.#document(part) } : { audio: writeAudio(part) }
     }
   }
 
   #result({ callId, parts, isError, origin }: ResultPart): ContentBlock {
-    if (isError && !this.#takesStatus) this.#losses.drop(origin, 'that it is an error')
+    if (isError && !this.#takesStatus) this.#losses.drop(origin, 'the model has no error flag for tool results')
     const content: ResultBlock[] = []
     this.#loops.each(parts, (part) => {
       if (!isEmpty(part)) content.push(this.#resultContent(part))
@@ -96,7 +96,7 @@ export class PartsWriter {
       case 'file':
         return { document: this.#document(part) }
       default:
-        throw new Untranslatable(part.origin, 'cannot stand here')
+        throw new Untranslatable(part.origin, 'is not allowed here')
     }
   }
 
@@ -104,7 +104,7 @@ export class PartsWriter {
     const format = documentFormat(source, name)
     if (format === undefined) {
       const formats = 'pdf, csv, doc, docx, xls, xlsx, html, txt and md'
-      throw new Untranslatable(origin, `the provider of this request takes only files of the types ${formats}`)
+      throw new Untranslatable(origin, `the provider of this request accepts only files of the types ${formats}`)
     }
     this.#documents ??= new DocumentNames()
     return { format, name: this.#documents.name(name), source: { bytes: bytesOf(source, origin) } }
@@ -117,7 +117,7 @@ function writeImage({ source, origin }: ImagePart): ImageBlock {
   if (format === undefined) {
     throw new Untranslatable(
       origin,
-      'the provider of this request takes only images of the types jpeg, png, gif and webp',
+      'the provider of this request accepts only images of the types jpeg, png, gif and webp',
     )
   }
   return { format, source: { bytes } }
@@ -126,7 +126,7 @@ function writeImage({ source, origin }: ImagePart): ImageBlock {
 function writeAudio({ data, format, origin }: AudioPart): AudioBlock {
   const known = Object.hasOwn(AUDIO_FORMATS, format) ? AUDIO_FORMATS[format] : undefined
   if (known === undefined)
-    throw new Untranslatable(origin, `the provider of this request takes no audio of the type ${format}`)
+    throw new Untranslatable(origin, `the provider of this request does not accept audio of type ${format}`)
   return { format: known, source: { bytes: quoted(data) } }
 }
 
@@ -141,7 +141,7 @@ function bytesOf(source: MediaSource, origin: JsonValue): string {
     case 'text':
       return encoder.encode(parseJson(decodeJson(source.text)) as string).toBase64()
     case 'url':
-      throw new Untranslatable(origin, 'the provider of this request takes no URLs; send the data itself')
+      throw new Untranslatable(origin, 'the provider of this request does not accept URLs; send the data itself')
     case 'id':
       throw new Untranslatable(origin, 'the file was not uploaded to the provider of this request')
   }

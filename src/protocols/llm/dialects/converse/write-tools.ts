@@ -34,7 +34,7 @@ export function writeTools(
     return called.length === 0 ? undefined : { tools: called.map((name) => calledTool(names.name(name))) }
   if (toolChoice?.kind === 'none') {
     if (called.length === 0) return undefined
-    losses.drop(toolChoice.origin, 'a history with calls needs tools')
+    losses.drop(toolChoice.origin, 'a history with tool calls requires tools')
   }
   if (parallelCalls?.allowed === false) losses.drop(parallelCalls.origin)
   const blocks: ToolBlock[] = []
@@ -53,7 +53,7 @@ function calledTool(name: string): ToolBlock {
 }
 
 function writeTool(tool: Tool, names: TargetNames, losses: Losses): NonNullable<ToolBlock['toolSpec']> {
-  if (tool.search !== undefined) throw refuseHosted(tool.origin, 'search of the web')
+  if (tool.search !== undefined) throw refuseHosted(tool.origin, 'web search')
   const { description } = tool
   const closed = closedParameters(tool, losses)
   return {
@@ -84,7 +84,7 @@ function writeChoice(
   const { toolChoice } = conversation
   if (toolChoice === undefined || toolChoice.kind === 'auto' || toolChoice.kind === 'none') return undefined
   if (!isForced(conversation, facts)) {
-    losses.drop(toolChoice.origin, 'the model cannot be made to call a tool')
+    losses.drop(toolChoice.origin, 'the model does not support forced tool calls')
     return undefined
   }
   return toolChoice.kind === 'tool' ? { tool: { name: names.name(toolChoice.name) } } : { any: {} }

@@ -39,7 +39,8 @@ function textsIn(input: JsonValue): readonly Uint8Array[] {
   const { elements } = expectKind(input, 'array')
   if (elements.length === 0) throw new Untranslatable(input, 'must not be empty')
   return elements.map((element) => {
-    if (element.kind !== 'string') throw new Untranslatable(element, 'must be a string; this provider takes no tokens')
+    if (element.kind !== 'string')
+      throw new Untranslatable(element, 'must be a string; this provider does not accept tokens')
     return element.json
   })
 }

@@ -81,7 +81,7 @@ const rows: Readonly<Record<string, Row>> = {
     headers: { 'x-amzn-bedrock-input-token-count': '9' },
     vectors: [[1], [2]],
     tokens: 9,
-    dropped: ['x', 'dimensions (this model has one size of vectors)'],
+    dropped: ['x', 'dimensions (the model supports only one vector size)'],
   },
   'cohere, version 4': {
     setup: seven,
@@ -165,7 +165,7 @@ test('numbers keep all their digits', () => {
 test.each<[input: unknown, more: object, setup: Setup, message: string]>([
   [undefined, {}, six, 'input is required'],
   [[], {}, six, 'input: must not be empty'],
-  [[1, 2], {}, six, 'input[0]: must be a string; this provider takes no tokens'],
+  [[1, 2], {}, six, 'input[0]: must be a string; this provider does not accept tokens'],
   ['a', { dimensions: '1' }, six, 'dimensions: must be a number'],
   ['a', { encoding_format: 'int8' }, six, 'encoding_format: must be one of float, base64'],
   [['a', 'b'], {}, seven, 'input: this model embeds one text at a time'],

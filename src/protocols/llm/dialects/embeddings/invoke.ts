@@ -29,7 +29,7 @@ export const COHERE: BodyDialect = {
     more.drop(losses)
     const takesDimensions = model.includes('embed-v4')
     const size = request.get('dimensions')
-    if (size !== undefined && !takesDimensions) losses.drop(size, 'this model has one size of vectors')
+    if (size !== undefined && !takesDimensions) losses.drop(size, 'the model supports only one vector size')
     const texts = inputs.map((input) => asIs<string>(input))
     return {
       body: { texts, input_type, truncate, output_dimension: takesDimensions ? dimensions : undefined },

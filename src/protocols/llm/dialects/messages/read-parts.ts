@@ -53,12 +53,11 @@ export class PartReader {
     const type = reader.require('type', reader.text('type'))
     if (!Object.hasOwn(PLACES, type)) {
       if (place !== 'assistant' || !HOSTED.test(type)) {
-        throw new Untranslatable(origin, `content of the type ${type} cannot be translated`)
+        throw new Untranslatable(origin, `content of type ${type} cannot be translated`)
       }
       return this.#losses.drop(origin)
     }
-    if (!PLACES[type]!.includes(place))
-      throw new Untranslatable(origin, `content of the type ${type} cannot stand here`)
+    if (!PLACES[type]!.includes(place)) throw new Untranslatable(origin, `content of type ${type} is not allowed here`)
     if (type === 'document') this.#document(reader, parts)
     else if (type === 'search_result') this.#searchResult(reader, parts)
     else parts.push(this.#part(type, reader))

@@ -170,7 +170,7 @@ function readTool(origin: JsonValue, losses: Losses): Tool {
   const reader = new ObjectReader(origin)
   const type = reader.text('type') ?? 'custom'
   if (/^web_search_\d+$/.test(type)) return readSearch(reader, losses)
-  if (type !== 'custom') throw refuseHosted(origin, `tool of the type ${type}`)
+  if (type !== 'custom') throw refuseHosted(origin, `tools of type ${type}`)
   const tool: Tool = {
     name: reader.require('name', reader.text('name')),
     description: reader.literal('description'),

@@ -75,9 +75,9 @@ export function writeContent(part: Part): TextBlockParam | ImageBlockParam | Doc
     case 'file':
       return writeFile(part)
     case 'audio':
-      throw new Untranslatable(part.origin, 'the provider of this request takes no audio')
+      throw new Untranslatable(part.origin, 'the provider of this request does not accept audio')
     default:
-      throw new Untranslatable(part.origin, 'cannot stand here')
+      throw new Untranslatable(part.origin, 'is not allowed here')
   }
 }
 
@@ -90,7 +90,7 @@ function imageSource({ source, origin }: ImagePart): ImageBlockParam['source'] {
       if (mediaType === undefined) {
         throw new Untranslatable(
           origin,
-          'the provider of this request takes only images of the types jpeg, png, gif and webp',
+          'the provider of this request accepts only images of the types jpeg, png, gif and webp',
         )
       }
       return { type: 'base64', media_type: mediaType, data: quoted(source.data) }
@@ -98,7 +98,7 @@ function imageSource({ source, origin }: ImagePart): ImageBlockParam['source'] {
     case 'id':
       throw notUploaded(origin)
     case 'text':
-      throw new Untranslatable(origin, 'a text is no image')
+      throw new Untranslatable(origin, 'text is not an image')
   }
 }
 
@@ -117,7 +117,7 @@ function fileSource({ source, origin }: FilePart): DocumentBlockParam['source'] 
       const mediaType = source.mediaType.toLowerCase()
       if (mediaType === 'application/pdf') return { type: 'base64', media_type: mediaType, data: quoted(source.data) }
       if (!TEXT_TYPE.test(mediaType)) {
-        throw new Untranslatable(origin, 'the provider of this request takes only files that are PDF or text')
+        throw new Untranslatable(origin, 'the provider of this request accepts only files that are PDF or text')
       }
       return { type: 'text', media_type: 'text/plain', data: textIn(source.data, origin) }
     }

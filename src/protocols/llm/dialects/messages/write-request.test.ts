@@ -188,5 +188,5 @@ test('what the API has no word for is dropped, and said', () => {
     messages: [{ role: 'user', content: [{ type: 'text', text: 'Hello.' }] }],
     temperature: 1,
   })
-  expect(losses).toEqual(['here', 'here', 'here', 'here (written as 1, the most that the provider takes)', 'here'])
+  expect(losses).toEqual(['here', 'here', 'here', 'here (sent as 1, the maximum of the provider)', 'here'])
 })

@@ -24,7 +24,7 @@ export function writeThinking(
   const isForbidden = isForced(conversation, facts) || (lacksThought && facts.thinking === 'budget')
   const found = thinkingFor(reasoning, facts, maxTokens, isForbidden)
   if (found === undefined && reasoning !== undefined) {
-    losses.drop(reasoning.origin, 'the model cannot think in this request')
+    losses.drop(reasoning.origin, 'the model does not support thinking in this request')
   }
   const thinking = found ?? withoutThinking(facts)
   return {

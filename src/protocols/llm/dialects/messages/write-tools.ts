@@ -39,7 +39,7 @@ function writeTool(tool: Tool, names: TargetNames, losses: Losses): ToolUnion {
 
 /** Its calls and their results are no part of the answer, because the client has no members for them. */
 function writeSearch(tool: Tool, search: WebSearch, losses: Losses): WebSearchTool20250305 {
-  losses.drop(tool.origin, 'the answer has its citations, not its calls and their results')
+  losses.drop(tool.origin, 'the response has its citations, not its calls and results')
   const { allowedDomains, blockedDomains, maxUses, contextSize, location } = search
   if (contextSize !== undefined) losses.drop(contextSize)
   return {
@@ -67,7 +67,7 @@ export function writeToolChoice(
   if (toolChoice.kind === 'none') return { type: 'none' }
   if (toolChoice.kind === 'auto') return { type: 'auto', ...single }
   if (!isForced(conversation, facts)) {
-    losses.drop(toolChoice.origin, 'the model cannot be made to call a tool')
+    losses.drop(toolChoice.origin, 'the model does not support forced tool calls')
     return { type: 'auto', ...single }
   }
   if (toolChoice.kind === 'tool') return { type: 'tool', name: names.name(toolChoice.name), ...single }

@@ -33,9 +33,9 @@ function readPart(origin: JsonValue, place: Place, losses: Losses): Part {
   const reader = new ObjectReader(origin)
   const type = reader.require('type', reader.text('type'))
   if (!Object.hasOwn(PLACES, type)) {
-    throw new Untranslatable(origin, `content of the type ${type} cannot be translated`)
+    throw new Untranslatable(origin, `content of type ${type} cannot be translated`)
   }
-  if (!PLACES[type]!.includes(place)) throw new Untranslatable(origin, `content of the type ${type} cannot stand here`)
+  if (!PLACES[type]!.includes(place)) throw new Untranslatable(origin, `content of type ${type} is not allowed here`)
   const cached = takeCacheMark(reader, losses)
   const part = readTyped(type, reader, losses)
   reader.drop(losses)

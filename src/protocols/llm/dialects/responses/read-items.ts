@@ -66,7 +66,7 @@ export class ItemReader {
       case 'item_reference':
         throw new Untranslatable(origin, 'items are not stored: send the item itself, and set store to false')
       default:
-        throw new Untranslatable(origin, `items of the type ${type} cannot be translated`)
+        throw new Untranslatable(origin, `items of type ${type} cannot be translated`)
     }
     reader.drop(this.#losses)
   }

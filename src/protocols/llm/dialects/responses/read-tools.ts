@@ -21,7 +21,7 @@ function readTool(origin: JsonValue, losses: Losses): Tool | undefined {
   const reader = new ObjectReader(origin)
   const type = reader.require('type', reader.text('type'))
   if (isResponsesSearch(type)) return readSearch(reader, losses)
-  if (type !== 'function' && type !== 'custom') throw refuseHosted(origin, `tool of the type ${type}`)
+  if (type !== 'function' && type !== 'custom') throw refuseHosted(origin, `tools of type ${type}`)
   const takesText = type === 'custom'
   const tool: Tool = {
     name: reader.require('name', reader.text('name')),
@@ -38,7 +38,7 @@ function readTool(origin: JsonValue, losses: Losses): Tool | undefined {
 
 function readSearch(reader: ObjectReader, losses: Losses): Tool | undefined {
   if (reader.flag('external_web_access') === false) {
-    losses.drop(reader.value, 'other vendors have no search without access to the web')
+    losses.drop(reader.value, 'other vendors have no search without web access')
     return undefined
   }
   const filters = reader.object('filters')
@@ -73,7 +73,7 @@ export function readToolChoice(origin: JsonValue | undefined, tools: readonly To
     }
     default:
       if (isResponsesSearch(type)) return { toolChoice: chosenSearch(origin, tools, losses), tools }
-      throw new Untranslatable(origin, `a tool choice of the type ${type} cannot be translated`)
+      throw new Untranslatable(origin, `a tool choice of type ${type} cannot be translated`)
   }
 }
 

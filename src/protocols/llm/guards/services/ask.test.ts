@@ -59,7 +59,7 @@ test.each<[what: string, answer: FakeAnswer | CallFailure, verdict: object]>([
   [
     'a key twice',
     { body: '{"action":1,"action":2}' },
-    failed('the answer of the service has a key twice, or is nested too deeply'),
+    failed('the answer of the service has a duplicate key, or is nested too deeply'),
   ],
   ['a credential that it does not know', { status: 401, body: {} }, sparing('the service answered 401')],
   ['one that may not ask', { status: 403, body: {} }, sparing('the service answered 403')],

@@ -82,7 +82,7 @@ async function readAnswer(response: CallResponse, read: (json: unknown) => Servi
   const verdict = read(json)
   // With a duplicate key, it is unclear which verdict is meant.
   if (verdict.kind === 'reject' || !isAmbiguous) return verdict
-  return failed('the answer of the service has a key twice, or is nested too deeply')
+  return failed('the answer of the service has a duplicate key, or is nested too deeply')
 }
 
 /** Statuses with which a service refuses this text, or a header of this client. Other questions may succeed. */

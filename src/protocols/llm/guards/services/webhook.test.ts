@@ -29,7 +29,7 @@ const HALF = {
   detail: 'the guard server rejects without a text as body, or without a status from 200 to 599',
 }
 const UNKNOWN = { kind: 'failed', detail: 'the action of the guard server has an unknown member, and no body' }
-const BAD_MASK = { kind: 'failed', detail: 'the guard server masks, but not with a text for each text' }
+const BAD_MASK = { kind: 'failed', detail: 'the guard server masks, but does not return a text for each text' }
 
 test.each([
   [{ action: {} }, { kind: 'pass' }],

@@ -100,6 +100,6 @@ function readMask(body: unknown, phase: GuardPhase, count: number): ServiceVerdi
     entries?.map((entry) => member(entry, 'content')),
     count,
   )
-  if (contents === undefined) return failed('the guard server masks, but not with a text for each text')
+  if (contents === undefined) return failed('the guard server masks, but does not return a text for each text')
   return { kind: 'mask', contents }
 }

@@ -120,7 +120,7 @@ test('a text that was too long to be kept cannot be repeated', () => {
   for (let i = 0; i < 200; i++) push('word and ')
   expect([repeat('word and '.repeat(200)).released, failed]).toEqual([
     undefined,
-    ['a text comes again that was too long to be kept'],
+    ['a text that was too long to be kept is repeated'],
   ])
 })
 

@@ -123,7 +123,7 @@ export class GuardedBlock implements TextOutput<StreamPiece>, WorkQueue {
 
   #releaseKept(piece: StreamPiece): void {
     piece.released = this.kept?.text
-    if (piece.released === undefined) this.#options.fail('a text comes again that was too long to be kept')
+    if (piece.released === undefined) this.#options.fail('a text that was too long to be kept is repeated')
   }
 
   #holdArguments(): TextStage<StreamPiece> {
