@@ -42,6 +42,7 @@ test('codes are API: none is renamed or removed by accident, and each has one ki
     'cel-unknown-field',
     'certificate-awaited',
     'certificate-expired',
+    'certificate-expires',
     'certificate-hostname',
     'certificate-missing',
     'certificate-not-issued',

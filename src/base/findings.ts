@@ -146,6 +146,7 @@ export const FINDINGS = {
       'certificate-not-issued': 'An ACME server did not issue a certificate; the message has its reason.',
       'acme-not-possible': 'The gateway cannot request the certificate from an ACME server.',
       'certificate-expired': 'The certificate of the listener is not valid at this time.',
+      'certificate-expires': 'The certificate of the listener expires soon.',
       'certificate-hostname': 'No certificate of the listener is valid for its hostname.',
       'listener-client-authority': 'The certificate authorities for client certificates cannot be used.',
       'listener-route-kinds': 'The listener allows a kind of route that it cannot serve.',

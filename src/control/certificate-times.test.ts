@@ -89,7 +89,7 @@ function startLoop(validity: Readonly<Record<string, readonly [from: number, unt
   }
 }
 
-test('the status and the findings change when a certificate expires, once', () => {
+test('the status and the findings change when a certificate expires, and before, once each', () => {
   const { use, advance, alarms, messages, published, statuses } = startLoop({ one: [-1, 2], two: [-1, 5] })
   use('one', 'two')
   expect([messages(), alarms()]).toEqual([[], [2 * DAY + 1]])
@@ -99,10 +99,14 @@ test('the status and the findings change when a certificate expires, once', () =
   const expired = 'Secret default/one: the certificate expired on 1970-01-03'
   expect(messages()).toEqual([`certificate-expired: ${expired}`])
   expect(statuses.at(-1)).toContain(expired)
-  expect([published.length, alarms()]).toEqual([2, [5 * DAY + 1]])
+  expect([published.length, alarms()]).toEqual([2, [4 * DAY + 1]])
+  advance(4)
+  const expires = 'Secret default/two: the certificate expires on 1970-01-06, in less than a day'
+  expect(messages()).toContain(`certificate-expires: ${expires}`)
+  expect([published.length, alarms()]).toEqual([3, [5 * DAY + 1]])
   advance(5)
-  expect(messages()).toHaveLength(2)
-  expect([published.length, alarms()]).toEqual([3, []])
+  expect(messages().map((message) => message.split(':')[0])).toEqual(['certificate-expired', 'certificate-expired'])
+  expect([published.length, alarms()]).toEqual([4, []])
 })
 
 test('a certificate becomes valid', () => {
@@ -110,14 +114,14 @@ test('a certificate becomes valid', () => {
   use('one')
   expect(messages()).toEqual(['certificate-expired: Secret default/one: the certificate is valid only from 1970-01-04'])
   advance(3)
-  expect([messages(), alarms()]).toEqual([[], [9 * DAY + 1]])
+  expect([messages(), alarms()]).toEqual([[], [8 * DAY + 1]])
 })
 
 test('a certificate that is no longer used, or a loop that is closed, waits for nothing', () => {
   const { use, alarms, loop } = startLoop({ one: [-1, 2], two: [-1, 5] })
   use('one')
   use('two')
-  expect(alarms()).toEqual([5 * DAY + 1])
+  expect(alarms()).toEqual([4 * DAY + 1])
   loop.close()
   expect(alarms()).toEqual([])
 })

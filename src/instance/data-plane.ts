@@ -5,6 +5,7 @@ import { hostPort } from '#base/host-port.ts'
 import type { NodeFault } from '#base/incremental/stage.ts'
 import type { SecretSet } from '#base/secret-set.ts'
 import type { OperatorSocket } from '#net/connect/own-machine.ts'
+import { TLS_MATERIAL } from '#net/tls-material.ts'
 import { MetricsReader } from '#observe/metrics/metrics-reader.ts'
 import { MetricsWriter } from '#observe/metrics/metrics-writer.ts'
 import type { MetricsFormat } from '#observe/metrics/write-family.ts'
@@ -282,9 +283,22 @@ export class DataPlane implements PlanTarget {
       circuits,
       findings: this.#parts.problems(),
       planVersion,
+      certificates: this.#certificates(),
       planConfirmedMs: this.#parts.confirmedMs?.(),
       workers: this.workers,
     })
+  }
+
+  /** When those of the listeners expire, by name of the Secret. */
+  #certificates(): ReadonlyMap<string, number> {
+    const { listeners, items } = this.publisher
+    const keys = new Set(listeners.flatMap(({ certificates }) => certificates))
+    const ends = [...keys].flatMap((key): [string, number][] => {
+      const item = items.get(key)
+      const validity = item?.kind === 'secret' ? TLS_MATERIAL.validity(item.data['tls.crt'] ?? '') : undefined
+      return validity === undefined ? [] : [[key.slice('Secret/'.length), validity.untilMs]]
+    })
+    return new Map(ends)
   }
 
   #applied(version: number, failed: readonly { readonly socket: string; readonly message: string }[]): void {

@@ -14,14 +14,14 @@ const NOTHING = {
   circuits: [],
   findings: [],
   planVersion: 1,
+  certificates: new Map<string, number>(),
   workers: { busySeconds: [], members: [] },
 }
 
 function samplesOf(...endpoints: Parameters<typeof gatherSamples>[0]['endpoints']) {
   return gatherSamples({
+    ...NOTHING,
     endpoints,
-    circuits: [],
-    findings: [],
     planVersion: 7,
     workers: { ...workers, busySeconds: [...workers.busySeconds] },
   })
@@ -39,6 +39,19 @@ test('endpoints: how many, and the health of each', () => {
     { metric: 'endpointEvicted', value: 1, values: ['default/models', 'first'] },
     { metric: 'endpointHealth', value: 1, values: ['default/web', '127.0.0.1:9000'] },
     { metric: 'endpointEvicted', value: 0, values: ['default/web', '127.0.0.1:9000'] },
+  ])
+})
+
+test('certificates, those that expire first before others, and the age of the plan of a controller', () => {
+  const certificates = new Map([
+    ['default/late', 9000],
+    ['default/soon', 2000],
+  ])
+  const samples = gatherSamples({ ...NOTHING, certificates, planConfirmedMs: Date.now() + 60_000 })
+  expect(samples.filter(({ metric }) => ['certificateExpiry', 'planAge'].includes(metric))).toEqual([
+    { metric: 'planAge', value: 0, values: [] },
+    { metric: 'certificateExpiry', value: 2, values: ['default/soon'] },
+    { metric: 'certificateExpiry', value: 9, values: ['default/late'] },
   ])
 })
 

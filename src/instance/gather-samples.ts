@@ -26,11 +26,13 @@ interface Sources {
   readonly planVersion: number
   /** When the controller last confirmed it, in milliseconds since the epoch; undefined: there is no controller, or it has not yet. */
   readonly planConfirmedMs?: number | undefined
+  /** Of listeners, by name of the Secret: when they expire, in milliseconds since the epoch. */
+  readonly certificates: ReadonlyMap<string, number>
 }
 
 /** The metrics that are read at each scrape, because nothing has to count them. */
 export function gatherSamples(sources: Sources): Sample[] {
-  const { endpoints, circuits, findings, workers, planVersion, planConfirmedMs } = sources
+  const { endpoints, circuits, findings, workers, planVersion, planConfirmedMs, certificates } = sources
   return [
     sample('buildInfo', 1, VERSION, process.versions.node),
     sample('planVersion', planVersion),
@@ -38,6 +40,7 @@ export function gatherSamples(sources: Sources): Sample[] {
     ...workers.members.map(({ name, planVersion }) => sample('workerPlanVersion', planVersion, name)),
     ...sampleEndpoints(endpoints),
     ...sampleCircuits(circuits),
+    ...sampleCertificates(certificates),
     ...sampleFindings(findings),
     sample('eventLoopBusy', performance.eventLoopUtilization().active / 1000, 'main'),
     ...workers.busySeconds.map(([name, seconds]) => sample('eventLoopBusy', seconds, name)),
@@ -106,6 +109,13 @@ function sampleCircuits(circuits: Sources['circuits']): Sample[] {
     .map(([labels, alike]) => sample('guardOpenCircuits', alike.filter(isOpen).length, ...labels.split(' ')))
     .sort((a, b) => b.value - a.value)
     .slice(0, MAX_SHOWN)
+}
+
+function sampleCertificates(certificates: Sources['certificates']): Sample[] {
+  return [...certificates]
+    .sort(([, a], [, b]) => a - b)
+    .slice(0, MAX_SHOWN)
+    .map(([secret, untilMs]) => sample('certificateExpiry', untilMs / 1000, secret))
 }
 
 /** A code has a series while it has findings. */

@@ -80,6 +80,7 @@ const PROVED_BY: Readonly<Record<string, string>> = {
   'cel-too-long': 'src/cel/parser.test.ts',
   'certificate-awaited': 'src/control/gateways/acme.test.ts',
   'certificate-expired': 'src/control/gateways/check-certificates.test.ts',
+  'certificate-expires': 'src/control/gateways/check-certificates.test.ts',
   'certificate-not-issued': 'src/acme/certificate-keeper.test.ts',
   'certificate-pair': 'src/store/entries-from-outside.test.ts',
   'credential-stale': 'src/policies/backend/auth/token/token.test.ts',

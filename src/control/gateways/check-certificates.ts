@@ -2,6 +2,12 @@ import type { CertificateValidity } from '#base/tls-material.ts'
 import type { Report } from '../context/reporting.ts'
 import type { IsPast } from '../context/translation-context.ts'
 
+type CertificateCode = 'certificate-expired' | 'certificate-expires' | 'certificate-hostname'
+
+/** A certificate is reported so many days before it expires, each time anew. */
+const WARNED_DAYS = [1, 7, 30]
+const DAY_MS = 86_400_000
+
 /** A usable certificate of a listener. */
 export interface ListenerCertificate {
   /** `Secret namespace/name` */
@@ -24,7 +30,7 @@ export function checkCertificates(
   report: Report,
 ): readonly string[] {
   const messages: string[] = []
-  const warn = (path: string, code: 'certificate-expired' | 'certificate-hostname', message: string) => {
+  const warn = (path: string, code: CertificateCode, message: string) => {
     report({ path, code, message, severity: 'warning' })
     messages.push(message)
   }
@@ -34,6 +40,12 @@ export function checkCertificates(
       warn(path, 'certificate-expired', `${title}: the certificate expired on ${day(validity.untilMs)}`)
     else if (!isPast(validity.fromMs - 1))
       warn(path, 'certificate-expired', `${title}: the certificate is valid only from ${day(validity.fromMs)}`)
+    else {
+      const days = daysLeft(validity, isPast)
+      const left = days === 1 ? 'a day' : `${days} days`
+      const message = `${title}: the certificate expires on ${day(validity.untilMs)}, in less than ${left}`
+      if (days !== undefined) warn(path, 'certificate-expires', message)
+    }
   }
   const [first] = certificates
   if (first === undefined || hostname === '' || certificates.some(({ validity }) => fits(validity, hostname)))
@@ -45,6 +57,12 @@ export function checkCertificates(
     `no certificate of this listener is valid for ${hostname}, only for ${names}`,
   )
   return messages
+}
+
+/** A certificate that is renewed at two thirds of its life, as usual, is never reported. @returns undefined: it is not yet time to warn */
+function daysLeft({ fromMs, untilMs }: CertificateValidity, isPast: IsPast): number | undefined {
+  const days = WARNED_DAYS.filter((each) => each * DAY_MS < (untilMs - fromMs) / 3)
+  return days.find((each) => isPast(untilMs - each * DAY_MS))
 }
 
 function day(ms: number): string {

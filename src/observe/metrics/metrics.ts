@@ -205,6 +205,12 @@ export const METRICS = {
     type: 'gauge',
     labels: ['source'],
   },
+  certificateExpiry: {
+    name: 'certificate_expiry_timestamp_seconds',
+    help: 'Time when the certificate of a listener expires. At most 1000 certificates are shown, those that expire first.',
+    type: 'gauge',
+    labels: ['secret'],
+  },
   wireRefusals: {
     name: 'wire_refusals_total',
     help: 'Requests that the HTTP parser refused, and HTTP/2 connections that failed.',

@@ -9,6 +9,7 @@ import { checkParameters } from './refusals/parameters.ts'
 import { checkRequests } from './refusals/requests.ts'
 import { checkStrangers } from './refusals/strangers.ts'
 import { checkRenderedObjects } from './rendered-objects.ts'
+import { checkOutage } from './traffic/outage.ts'
 import { checkRollouts } from './traffic/rollouts.ts'
 import { checkTraffic } from './traffic/traffic.ts'
 
@@ -25,5 +26,6 @@ await runParts('interop:cluster', {
   strangers: checkStrangers,
   overlays: checkOverlays,
   requests: checkRequests,
+  outage: checkOutage,
   rollouts: checkRollouts,
 })
