@@ -217,7 +217,11 @@ test.each([
   ['request.method && true', ['error 1 type-mismatch: operand of && must be bool, found string']],
   ['request.method ? 1 : 2', ['error 1 type-mismatch: condition must be bool, found string']],
   ['request.method.length', ['error 15 type-mismatch: type string has no members, so .length cannot work']],
-  ['true ? 1 : "a"', ['error 1 no-overload: no matching overload for ?: with (bool, int, string)']],
+  ['true ? 1 : "a"', ['error 8 no-overload: the branches differ in type (int, string); write string(1)']],
+  ['true ? "a" : b"b"', ['error 8 no-overload: the branches differ in type (string, bytes); write bytes("a")']],
+  ['true ? 1.5 : 2u', ['error 14 no-overload: the branches differ in type (double, uint); write double(2u)']],
+  ['true ? 1u : 2', ['error 8 no-overload: the branches differ in type (uint, int); write int(1u)']],
+  ['true ? [1] : "a"', ['error 1 no-overload: the branches differ in type (list(int), string)']],
   ['request.method.all(c, true)', ['error 1 type-mismatch: all() requires a list or map, found string']],
   ['["a"].all(c, c)', ['error 14 type-mismatch: condition of all() must be bool, found string']],
   [

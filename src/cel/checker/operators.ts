@@ -1,4 +1,5 @@
 import type { Binary, Conditional, Expr } from '../ast.ts'
+import { print } from '../printer.ts'
 import type { Range } from '../source.ts'
 import { BOOL, DYN, ERROR, type Type } from '../type.ts'
 import type { Value } from '../value.ts'
@@ -58,5 +59,38 @@ export function checkConditional<C>(expr: Conditional, state: CheckState<C>): Ty
   // An extension of the language definition: `x ? "v" : null` is valid, because transformations treat null as no value.
   const oneIsNull = (state.apply(then).kind === 'null') !== (state.apply(otherwise).kind === 'null')
   if (oneIsNull && !state.isAssignable(then, otherwise)) return DYN
-  return applyOperator('?:', expr, [BOOL, then, otherwise], state)
+  const result = state.resolveOperator(OPERATORS.get('?:')!, [BOOL, then, otherwise])
+  if (result !== undefined) return result
+  const { range, hint } = converted(expr, [state.apply(then), state.apply(otherwise)]) ?? { range: expr, hint: '' }
+  const message = `the branches differ in type (${state.show(then)}, ${state.show(otherwise)})${hint}`
+  state.problems.error('no-overload', range, message)
+  return ERROR
+}
+
+/** The types to which others are converted without a loss; what a later one can be converted to comes before it. */
+const CONVERSIONS = [
+  { to: 'bytes', from: ['string'] },
+  { to: 'string', from: ['int', 'uint', 'double', 'bool', 'timestamp', 'duration'] },
+  { to: 'double', from: ['int', 'uint'] },
+  { to: 'int', from: ['uint'] },
+] as const satisfies readonly { readonly to: Type['kind']; readonly from: readonly Type['kind'][] }[]
+
+/** Longer branches are not repeated in messages. */
+const LONGEST_SHOWN = 40
+
+/** The branch that can be converted to the type of the other one, and how. */
+function converted(
+  { then, otherwise }: Conditional,
+  types: readonly [Type, Type],
+): { readonly range: Range; readonly hint: string } | undefined {
+  const [first, second] = types.map((type) => (type.kind === 'wrapper' ? type.of : type).kind)
+  for (const { to, from } of CONVERSIONS) {
+    const kinds: readonly (string | undefined)[] = from
+    const branch =
+      first === to && kinds.includes(second) ? otherwise : second === to && kinds.includes(first) ? then : undefined
+    if (branch === undefined) continue
+    const text = print(branch)
+    return { range: branch, hint: `; write ${to}(${text.length > LONGEST_SHOWN ? '...' : text})` }
+  }
+  return undefined
 }
