@@ -12,7 +12,6 @@ const config: KnipConfig = {
     'test/**/*.ts',
     'bench/**/*.ts',
     'fuzz/**/*.ts',
-    'build/image.ts',
     'build/kubernetes-messages.ts',
   ],
   project: ['src/**/*.ts', 'build/**/*.{mjs,ts}', 'examples/**/*.ts', 'test/**/*.ts', 'bench/**/*.ts', 'fuzz/**/*.ts'],

@@ -3,7 +3,7 @@ import { mkdirSync, readFileSync, readlinkSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { gunzipSync } from 'node:zlib'
 import { expect, test } from 'vitest'
-import { COMMAND, packages, program } from '../build/image/gatewright-image.ts'
+import { COMMAND, CONFIG, gatewrightImage, packages, program, rootFileSystem } from '../build/image/gatewright-image.ts'
 import { ociArchive } from '../build/image/oci-archive.ts'
 import { type TarEntry, tar } from '../build/image/tar.ts'
 import { temporaryFolder } from './support/temporary-folder.ts'
@@ -29,6 +29,12 @@ test('tar unpacks what was packed: files, folders, links, long paths', () => {
   expect(readFileSync(join(folder, 'a'), 'utf8')).toBe('A'.repeat(1000))
   expect(readlinkSync(join(folder, 'b'))).toBe('a')
   expect(readFileSync(join(folder, LONG), 'utf8')).toBe('deep')
+})
+
+test('tar keeps owners', () => {
+  const archive = tar([{ path: 'a', owner: 10_101 }, { path: 'b' }])
+  const lines = execFileSync('tar', ['--numeric-owner', '-tvf', '-'], { input: archive, encoding: 'utf8' })
+  expect(lines).toMatch(/ 10101\/10101 .* a\/\n.* 0\/0 .* b\/\n$/)
 })
 
 test.each<[what: string, entry: TarEntry, message: string]>([
@@ -93,4 +99,26 @@ test('the image has the files of the package, and what the bundle imports late',
   expect(`${COMMAND.bytes}`).toBe("#!/usr/local/bin/node\nimport('/app/dist/main.js')\n")
   // Not in this thread: the vocabularies take 75 MB each.
   execFileSync(process.execPath, ['imports.mjs'], { cwd: join(folder, 'app'), stdio: 'pipe' })
+})
+
+test('the root file system has each file of the layers once, and the folder of the state belongs to the user', () => {
+  const { layers } = gatewrightImage('example.test/a:1', { version: '1' })
+  const entries = rootFileSystem(layers)
+  const paths = entries.map(({ path }) => path)
+  expect(new Set(paths).size).toBe(paths.length)
+  expect(new Set(paths)).toEqual(new Set(layers.flatMap((layer) => layer.entries.map(({ path }) => path))))
+  expect(entries.find(({ path }) => path === 'var/lib/gatewright')).toMatchObject({ owner: 10_101, mode: 0o700 })
+})
+
+test('the Dockerfile starts containers as the image does', () => {
+  const lines = readFileSync('install/image/Dockerfile', 'utf8').split('\n')
+  const instruction = (name: string) => lines.find((line) => line.startsWith(`${name} `))?.slice(name.length + 1)
+  expect({
+    User: instruction('USER'),
+    Env: instruction('ENV')?.split(' '),
+    WorkingDir: instruction('WORKDIR'),
+    Entrypoint: JSON.parse(instruction('ENTRYPOINT') ?? ''),
+    Cmd: JSON.parse(instruction('CMD') ?? ''),
+  }).toEqual(CONFIG)
+  expect(CONFIG.Cmd).toContain(instruction('VOLUME'))
 })

@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process'
 import { existsSync, globSync, lstatSync, readFileSync, realpathSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import type { ImageInput } from './oci-archive.ts'
+import type { ImageConfig, ImageInput, Layer } from './oci-archive.ts'
 import type { TarEntry } from './tar.ts'
 
 const ROOT = join(import.meta.dirname, '..', '..')
@@ -11,6 +11,18 @@ const USER = 10_101
 /** Where the program is in the image. */
 const HOME = 'app'
 const RUNTIME = 'usr/local/bin/node'
+const STATE = 'var/lib/gatewright'
+
+/** How containers start, here and in `install/image/Dockerfile`. */
+export const CONFIG = {
+  User: `${USER}:${USER}`,
+  // As `bin/gatewright` starts it.
+  Entrypoint: [`/${RUNTIME}`, '--disable-sigusr1', '--max-semi-space-size=4', `/${HOME}/dist/main.js`],
+  Cmd: ['run', '--bind', '0.0.0.0', '--state', `/${STATE}`, '/etc/gatewright'],
+  Env: ['PATH=/usr/local/bin', 'HOME=/tmp', 'MALLOC_ARENA_MAX=2', 'NODE_COMPILE_CACHE=/tmp/.compile-cache'],
+  // State that is not named is below it, and the root may be read-only.
+  WorkingDir: '/tmp',
+} as const satisfies ImageConfig
 
 /** `gatewright` for `kubectl exec`. `bin/gatewright` needs a shell. */
 export const COMMAND: TarEntry = {
@@ -37,19 +49,14 @@ export function gatewrightImage(reference: string, { version, revision }: ImageV
     layers: [
       {
         name: 'system',
-        entries: withFolders([...accounts(), ...sharedLibraries(runtime), { path: 'tmp', mode: 0o1777 }]),
+        entries: withFolders([...accounts(), ...sharedLibraries(runtime), ...writableFolders()]),
       },
       { name: 'runtime', entries: withFolders([{ path: RUNTIME, mode: 0o755, bytes: readFileSync(runtime) }]) },
       { name: 'packages', entries: withFolders(packages()) },
       { name: 'gatewright', entries: withFolders([...program(), COMMAND]) },
     ],
     config: {
-      User: `${USER}:${USER}`,
-      // As `bin/gatewright` starts it.
-      Entrypoint: [`/${RUNTIME}`, '--disable-sigusr1', '--max-semi-space-size=4', `/${HOME}/dist/main.js`],
-      Env: ['PATH=/usr/local/bin', 'HOME=/tmp', 'MALLOC_ARENA_MAX=2', 'NODE_COMPILE_CACHE=/tmp/.compile-cache'],
-      // State that is not named is below it, and the root may be read-only.
-      WorkingDir: '/tmp',
+      ...CONFIG,
       Labels: {
         'org.opencontainers.image.title': 'Gatewright',
         'org.opencontainers.image.description':
@@ -60,6 +67,11 @@ export function gatewrightImage(reference: string, { version, revision }: ImageV
       },
     },
   }
+}
+
+/** The files of all layers, for a `Dockerfile` to add. */
+export function rootFileSystem(layers: readonly Layer[]): readonly TarEntry[] {
+  return [...new Map(layers.flatMap(({ entries }) => entries.map((entry) => [entry.path, entry]))).values()]
 }
 
 export interface ImageVersion {
@@ -78,6 +90,14 @@ function accounts(): readonly TarEntry[] {
     text('etc/group', ['root:x:0:', `gatewright:x:${USER}:`]),
     // Names in /etc/hosts, which the platform writes, come before those of DNS.
     text('etc/nsswitch.conf', ['hosts: files dns']),
+  ]
+}
+
+function writableFolders(): readonly TarEntry[] {
+  return [
+    { path: 'tmp', mode: 0o1777 },
+    // An empty volume of Docker gets the owner of the folder that it covers.
+    { path: STATE, mode: 0o700, owner: USER },
   ]
 }
 

@@ -1,9 +1,11 @@
-/** An entry of an archive: a file with `bytes`, a symbolic link with `target`, or else a folder. Everything belongs to root. */
+/** An entry of an archive: a file with `bytes`, a symbolic link with `target`, or else a folder. */
 export interface TarEntry {
   /** Relative, with slashes, without one at the end. */
   readonly path: string
   /** Permissions; by default 0755 for folders and 0644 for files. */
   readonly mode?: number
+  /** Ids of the user and of the group; by default 0, root. */
+  readonly owner?: number
   readonly bytes?: Uint8Array
   readonly target?: string
 }
@@ -15,7 +17,7 @@ const PREFIX_BYTES = 155
 const MAX_TARGET_BYTES = 100
 const CHECKSUM_OFFSET = 148
 
-/** An archive in the format ustar. The same entries make the same bytes: they are sorted, without times and owners. */
+/** An archive in the format ustar. The same entries make the same bytes: they are sorted, and have no times. */
 export function tar(entries: readonly TarEntry[]): Buffer {
   const sorted = entries.toSorted((a, b) => (a.path < b.path ? -1 : 1))
   const blocks = sorted.flatMap((entry) => {
@@ -25,7 +27,7 @@ export function tar(entries: readonly TarEntry[]): Buffer {
   return Buffer.concat([...blocks, Buffer.alloc(2 * BLOCK)])
 }
 
-function header({ path, mode, bytes, target }: TarEntry): Buffer {
+function header({ path, mode, owner = 0, bytes, target }: TarEntry): Buffer {
   const isFolder = bytes === undefined && target === undefined
   const [prefix, name] = splitPath(isFolder ? `${path}/` : path)
   if (target !== undefined && Buffer.byteLength(target) > MAX_TARGET_BYTES) {
@@ -34,8 +36,8 @@ function header({ path, mode, bytes, target }: TarEntry): Buffer {
   const block = Buffer.alloc(BLOCK)
   block.write(name, 0)
   block.write(octal(mode ?? (isFolder ? 0o755 : 0o644), 8), 100)
-  block.write(octal(0, 8), 108) // owner
-  block.write(octal(0, 8), 116) // group
+  block.write(octal(owner, 8), 108) // user
+  block.write(octal(owner, 8), 116) // group
   block.write(octal(bytes?.length ?? 0, 12), 124)
   block.write(octal(0, 12), 136) // time
   block.write(' '.repeat(8), CHECKSUM_OFFSET)
