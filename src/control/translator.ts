@@ -7,7 +7,7 @@ import type { Finding } from '#base/finding.ts'
 import { type NodeFault, Stages } from '#base/incremental/stage.ts'
 import type { Table } from '#base/incremental/table.ts'
 import { type TlsMaterialCheck, UNCHECKED_MATERIAL } from '#base/tls-material.ts'
-import type { BackendFact } from '#plan/backend-fact.ts'
+import { type BackendFact, factKey } from '#plan/backend-fact.ts'
 import type { Binding } from '#plan/binding.ts'
 import type { PlanChange } from '#plan/delta.ts'
 import type { PlanItem } from '#plan/item.ts'
@@ -255,9 +255,9 @@ export class Translator {
     this.#refusedEdits = reasons
   }
 
-  /** Adds a fact about a backend that was observed in traffic. Only the first fact with each code is kept. */
+  /** Adds a fact about a backend that was observed in traffic. Only the first one with each key is kept. */
   noteFact(fact: BackendFact): void {
-    const key = `${fact.backend} ${fact.code}`
+    const key = factKey(fact)
     if (this.#tables.facts.rows(key).length > 0) return
     this.#tables.facts.put(key, '', [fact])
     this.#faults.update()

@@ -4,6 +4,8 @@ import type { Vocabulary } from './token-counter.ts'
 export interface LlmFacts extends LlmTokens {
   /** The interface that the client speaks. The path of the request is that of the provider by now. */
   readonly routeType: LlmRouteType | undefined
+  /** The interface that the path belongs to, if the backend handles all paths as chat completions. */
+  readonly misread: LlmInterface | undefined
   operation: 'chat' | 'embeddings' | 'realtime' | undefined
   provider: string
   /** Host of the provider. */
@@ -38,6 +40,20 @@ export interface LlmFacts extends LlmTokens {
   readonly request: LlmRequest | undefined
   /** Output of the model; undefined if no expression in force reads it. */
   readonly answer: LlmAnswer | undefined
+}
+
+/** An interface of LLM providers other than chat completions. */
+export interface LlmInterface {
+  /** The end of its path. */
+  readonly end: string
+  /** The route type that handles it. */
+  readonly type: LlmRouteType
+}
+
+/** What `why` and `explain` say about a misread path, with the code of its finding. */
+export function misreadText({ end, type }: LlmInterface): string {
+  const routes = `{ /chat/completions: Completions, ${end}: ${type} }`
+  return `${end} is handled as a chat completion, because backend.ai.routes is unset: set ${routes} (llm-path-not-completions)`
 }
 
 /** Types of routes (specification 1, 4.3). */
@@ -100,6 +116,7 @@ export const NO_TOKENS: Readonly<LlmTokens> = {
 export const NO_LLM: Readonly<LlmFacts> = {
   ...NO_TOKENS,
   routeType: undefined,
+  misread: undefined,
   operation: undefined,
   provider: '',
   serverAddress: '',

@@ -2,7 +2,7 @@ import { hideCredentialParameters, redactTarget } from '#base/credential-names.t
 import type { A2aFacts } from '#exchange/a2a-facts.ts'
 import type { DecidedBy } from '#exchange/decided-by.ts'
 import type { Attempt, Callout, GuardCheck } from '#exchange/exchange.ts'
-import type { LlmTranslation } from '#exchange/llm-facts.ts'
+import type { LlmInterface, LlmTranslation } from '#exchange/llm-facts.ts'
 import type { McpFacts } from '#exchange/mcp-facts.ts'
 import type { KeptDecision, KeptMcp, McpRecord } from './decision.ts'
 import { DecisionColumns } from './decision-columns.ts'
@@ -64,6 +64,8 @@ export interface DecisionRecord {
   translation: LlmTranslation | undefined
   /** Fields that `ai.transformations` removed from the body, because their expressions failed. */
   removedFields: readonly string[]
+  /** The interface that the path belongs to, if the LLM backend handled it as a chat completion only because its `routes` is unset. */
+  misread: LlmInterface | undefined
   /** How the response of an LLM provider failed after its head. */
   errorType: string | undefined
   /** Of an MCP message; the calls of its targets are `attempts`. */

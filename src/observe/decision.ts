@@ -1,7 +1,7 @@
 import type { A2aFacts } from '#exchange/a2a-facts.ts'
 import type { DecidedBy } from '#exchange/decided-by.ts'
 import type { Attempt, Callout, GuardCheck, PlanNames } from '#exchange/exchange.ts'
-import type { LlmTranslation } from '#exchange/llm-facts.ts'
+import type { LlmInterface, LlmTranslation } from '#exchange/llm-facts.ts'
 import type { McpFacts } from '#exchange/mcp-facts.ts'
 import type { KeptBody } from './kept-body.ts'
 import type { Passed } from './passage.ts'
@@ -48,6 +48,7 @@ export interface RareFacts {
   readonly outputTokens: number
   readonly translation: LlmTranslation | undefined
   readonly removedFields: readonly string[]
+  readonly misread: LlmInterface | undefined
   readonly errorType: string | undefined
   readonly mcp: KeptMcp | undefined
   readonly a2a: A2aFacts | undefined
@@ -73,6 +74,7 @@ export const NOTHING_RARE: RareFacts = {
   outputTokens: 0,
   translation: undefined,
   removedFields: NONE,
+  misread: undefined,
   errorType: undefined,
   mcp: undefined,
   a2a: undefined,

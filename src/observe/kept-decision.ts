@@ -172,6 +172,7 @@ function rareFacts(ended: Ended, bodyBytes: number): RareFacts {
     outputTokens: llm?.outputTokens ?? 0,
     translation: llm?.translation,
     removedFields: llm?.removedFields ?? NONE,
+    misread: llm?.misread,
     errorType: llm?.errorType,
     mcp: mcp && keptMcp(mcp),
     a2a: exchange.a2a,

@@ -168,6 +168,7 @@ verifies('service/metrics', 'a request: line, metrics and record', () => {
       outputTokens: 0,
       translation: undefined,
       removedFields: [],
+      misread: undefined,
       errorType: undefined,
     },
   ])

@@ -6,3 +6,8 @@ export interface BackendFact {
   /** The endpoint where it was observed, as in logs, or the end of the path. It never contains text of a request. */
   readonly at: string
 }
+
+/** What is reported once of a backend: each misread path, but one endpoint for all. */
+export function factKey({ backend, code, at }: BackendFact): string {
+  return code === 'llm-path-not-completions' ? `${backend} ${code} ${at}` : `${backend} ${code}`
+}

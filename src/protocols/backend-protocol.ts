@@ -1,6 +1,7 @@
 import type { Sealer } from '#base/sealer.ts'
 import type { Call, PipedBody } from '#exchange/call.ts'
 import type { Exchange } from '#exchange/exchange.ts'
+import type { LlmInterface } from '#exchange/llm-facts.ts'
 import type { LlmReads } from '#exchange/llm-reads.ts'
 import type { Outcome, Refusal } from '#exchange/outcome.ts'
 import type { BodyClaim } from '#net/body/body-memory.ts'
@@ -30,7 +31,7 @@ export interface BackendProtocol<Spec> {
   /** Other names of a section under which policies can target it; unset: a section has only its own name. */
   sectionNames?(spec: Spec, section: string): SectionNames
   /** The interface that a path belongs to if the settings select another one for it; unset: every path has the same meaning. */
-  misread?(spec: Spec, settings: BackendSettings, path: string): Misread | undefined
+  misread?(spec: Spec, settings: BackendSettings, path: string): LlmInterface | undefined
   /**
    * A worker has taken over another version of a backend, for what outlasts requests, such as streams of notifications.
    * @param worker as in `ServeServices`
@@ -135,12 +136,6 @@ export interface EndpointName {
   readonly section: string | undefined
 }
 
-/** The interface of a path: the suffix that identifies it, and the setting for it. */
-export interface Misread {
-  readonly end: string
-  readonly type: string
-}
-
 /** One attempt, as seen by a protocol. */
 export interface ProtocolAttempt {
   /** Limit of bodies in memory, in bytes. */
@@ -161,8 +156,6 @@ export interface ProtocolAttempt {
    * @param isUnanswered the client left while the backend had the request and had not responded
    */
   settle?: ((isUnanswered: boolean) => void) | undefined
-  /** Set by `prepare` if the configuration selects another interface than the one that the path belongs to. */
-  misread?: Misread | undefined
 }
 
 /**

@@ -1,5 +1,5 @@
 import type { FailureCode } from '#net/failure.ts'
-import type { BackendFact } from '#plan/backend-fact.ts'
+import { type BackendFact, factKey } from '#plan/backend-fact.ts'
 
 /** Failures that persist until the configuration of the backend changes. */
 const CODES: Partial<Record<FailureCode, BackendFact['code']>> = {
@@ -23,10 +23,11 @@ export class BackendFacts {
   }
 
   note(backend: string, code: BackendFact['code'], at: string): void {
-    const key = `${backend} ${code}`
+    const fact = { backend, code, at }
+    const key = factKey(fact)
     if (this.#reported.has(key)) return
     this.#reported.add(key)
-    this.#report({ backend, code, at })
+    this.#report(fact)
   }
 
   /** Starts again with a new plan, which may have fixed the failures. */

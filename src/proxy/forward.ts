@@ -86,10 +86,7 @@ function proceedWith(flight: InFlight, outcome: Outcome): void {
   if (flight.attemptStart !== undefined) flight.tried = [...flight.tried, flight.decision.endpoint!]
   if (outcome?.kind === 'refusal' && outcome.endpointFault === 'unavailable') return failUnsent(flight, outcome)
   if (outcome !== undefined) return respondLocally(flight, outcome)
-  const { misread } = flight.decision
-  if (misread !== undefined) {
-    flight.context.facts.note(flight.backend.item.key, 'llm-path-not-completions', misread.end)
-  }
+  flight.noteMisread()
   send(flight)
 }
 

@@ -96,6 +96,14 @@ export class InFlight implements RunContext, BodyOwner, Observed {
     return this.decision.backend!
   }
 
+  /** Reports that the backend handles a path of another LLM interface as a chat completion. */
+  noteMisread(): void {
+    const { backend } = this.decision
+    const misread = this.exchange.llm?.misread
+    if (backend === undefined || misread === undefined) return
+    this.context.facts.note(backend.item.key, 'llm-path-not-completions', misread.end)
+  }
+
   /** The id that a refusal shows to its client. */
   get decisionId(): string {
     return this.context.decisionIds.idOf(this.decisionNumber)

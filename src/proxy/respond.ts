@@ -21,6 +21,7 @@ export function respondLocally(flight: InFlight, outcome: NonNullable<Outcome>):
   if (outcome.kind === 'refusal') {
     recordRefusal(exchange, outcome)
     noteRefused(flight.context.index, exchange, flight.decision)
+    flight.noteMisread()
     const refusal = refuseForClient(outcome, flight.context.index, exchange, flight.decision)
     reply = replyToRefusal(refusal, exchange, flight.decisionId)
   } else {

@@ -183,6 +183,13 @@ test('why lists fields that transformations removed', () => {
   expect(lines).toContain('removed   max_tokens, n')
 })
 
+test('why says that a path was misread', () => {
+  const lines = formatRecord(record({}, { misread: { end: '/messages', type: 'Messages' } })).map(textOf)
+  expect(lines).toContain(
+    'misread   /messages is handled as a chat completion, because backend.ai.routes is unset: set { /chat/completions: Completions, /messages: Messages } (llm-path-not-completions)',
+  )
+})
+
 test('why lists what a translation left out', () => {
   const linesFor = (dropped: readonly string[]) =>
     formatRecord(record({}, { translation: { from: 'completions', to: 'converse', dropped } })).map(textOf)

@@ -2,6 +2,7 @@ import type { DescribedRecord, DescribedSource } from '#admin/describe-record.ts
 import { guardText, mcpText, millisecondsText, modelText } from '#admin/record-texts.ts'
 import { describeOrigin } from '#base/origin.ts'
 import { REJECTIONS } from '#base/rejections.ts'
+import { misreadText } from '#exchange/llm-facts.ts'
 import type { BodyRecord } from '#observe/kept-body.ts'
 import type { StyledText } from '../output.ts'
 import { requestText, statusText } from './record-line.ts'
@@ -71,6 +72,7 @@ function placeLines(record: DescribedRecord): Line[] {
     ['client', client],
     ['consumer', consumer],
     ['model', modelText(record)],
+    ['misread', record.misread && misreadText(record.misread)],
     ['removed', record.removedFields.join(', ')],
     ['left out', record.translation?.dropped.join(', ')],
     ['tokens', tokensText(record)],

@@ -1,3 +1,4 @@
+import type { LlmInterface } from '#exchange/llm-facts.ts'
 import { backendPath } from '#plan/backend-path.ts'
 import type { BackendItem } from '#plan/item.ts'
 import type { CompileContext } from '#policies/policy.ts'
@@ -5,7 +6,6 @@ import type { Address } from '#protocols/address.ts'
 import type {
   BackendProtocol,
   BackendSettings,
-  Misread,
   ProtocolBackend,
   ProtocolRun,
   SectionNames,
@@ -20,7 +20,7 @@ export interface BoundProtocol extends Pick<BackendProtocol<never>, 'name' | 're
   readonly backend: ProtocolBackend<unknown>
   addresses(lookups: Lookups): readonly (readonly Address[])[]
   sectionNames(section: string): SectionNames
-  misread(settings: BackendSettings, path: string): Misread | undefined
+  misread(settings: BackendSettings, path: string): LlmInterface | undefined
   compile(settings: BackendSettings, context: CompileContext): ProtocolRun
   replaced(worker: object): void
 }

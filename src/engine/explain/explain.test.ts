@@ -51,6 +51,22 @@ test('a request that would be forwarded: listener and rule, chosen backend and e
   expect(explanation.protocol).toBeUndefined()
 })
 
+test('a request that an LLM backend refuses, or handles, as a chat completion because routes is unset', async () => {
+  const misread = '/responses is handled as a chat completion, because backend.ai.routes is unset'
+  const backend = (provider: 'providerOne' | 'providerFour') =>
+    backendItem('b', { type: 'ai', spec: { provider: { [provider]: {}, host: 'llm.test', port: 80 } } })
+  const asked = (item: PlanItem) => {
+    const { exchange } = exchangeReading({ method: 'POST', target: '/api/responses' }, '{"model":"m","input":"hi"}')
+    return explainRequest({ nowMs: 0, ...livePlan(listenerItem(), R, item, backendItem('c')) }, exchange)
+  }
+  const sent = await asked(backend('providerOne'))
+  expect(sent.upstream).toContain('POST /v1/chat/completions')
+  expect(sent.protocol?.lines.join()).toContain(misread)
+  const refused = await asked(backend('providerFour'))
+  expect(refused.outcome).toMatchObject({ kind: 'refusal', code: 'llm-body-invalid' })
+  expect(refused.protocol?.lines.join()).toContain(misread)
+})
+
 test('a policy of the backend reads the body', async () => {
   const set = [{ name: 'x-size', value: 'string(size(request.body))' }]
   const policy = policyItem('backend.transformation', BACKEND, { request: { set } })

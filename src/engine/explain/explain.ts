@@ -169,7 +169,9 @@ export async function explainRequest(
   if (outcome?.kind === 'answer') outcome = transformAnswer(outcome, exchange, decision)
   if (outcome?.kind === 'refusal') outcome = refuseForClient(outcome, index, exchange, decision)
   const { listener, rule, match } = decision
-  const protocol = outcome === undefined ? explainProtocol(exchange, decision) : undefined
+  // Of a request that was refused for its endpoint, how it was read may be the reason.
+  const isRead = outcome === undefined || (outcome.kind === 'refusal' && decision.endpoint !== undefined)
+  const protocol = isRead ? explainProtocol(exchange, decision) : undefined
   outcome ??= protocol?.refusal
   for (const over of overs) over()
   const isSent = sends && outcome === undefined

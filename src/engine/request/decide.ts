@@ -58,7 +58,6 @@ export class Decision implements ProtocolAttempt {
   selectFilter: SelectFilter | undefined
   selectTunnelFilter: ProtocolAttempt['selectTunnelFilter']
   settle: ProtocolAttempt['settle']
-  misread: ProtocolAttempt['misread']
 
   get maxBufferBytes(): number {
     return this.frontend!.maxBufferBytes

@@ -70,6 +70,7 @@ function everything(): Exchange {
   exchange.extproc = { p: [1] }
   exchange.llm = {
     routeType: 'Completions',
+    misread: undefined,
     operation: 'chat',
     provider: 'openai',
     serverAddress: 'llm.example',

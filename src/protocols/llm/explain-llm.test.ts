@@ -19,6 +19,11 @@ test('explain shows the type, the provider, what a translation lost, and what wa
     '          translated from completions to converse',
     '          left out: n, messages[0].name',
   ])
+  const misread = { end: '/messages', type: 'Messages' } as const
+  expect(describeLlm('Completions', { ...facts, misread }, undefined)).toEqual([
+    'llm       Completions to aws.bedrock, model m',
+    '          /messages is handled as a chat completion, because backend.ai.routes is unset: set { /chat/completions: Completions, /messages: Messages } (llm-path-not-completions)',
+  ])
   expect(describeLlm('Completions', { ...facts, removedFields: ['n', 'user'] }, undefined)).toEqual([
     'llm       Completions to aws.bedrock, model m',
     '          dropped because their transformations failed: n, user',

@@ -1,4 +1,4 @@
-import type { LlmFacts } from '#exchange/llm-facts.ts'
+import { type LlmFacts, misreadText } from '#exchange/llm-facts.ts'
 import { isChatType } from './dialects/index.ts'
 import type { PromptGuards } from './guards/guard.ts'
 import { describeResponseGuard } from './guards/trace-guards.ts'
@@ -19,9 +19,10 @@ export function describeLlm(
       ? [`${INDENT}no prompt guard checks requests and answers of this type`]
       : []
   if (facts === undefined) return [`llm       ${type}`, ...unguarded]
-  const { provider, requestModel, translation, removedFields: removed } = facts
+  const { provider, requestModel, translation, misread, removedFields: removed } = facts
   const model = requestModel === '' ? '' : `, model ${requestModel}`
   const lines = [`llm       ${type} to ${provider}${model}`]
+  if (misread !== undefined) lines.push(INDENT + misreadText(misread))
   if (translation !== undefined) {
     const { from, to, dropped } = translation
     lines.push(`${INDENT}translated from ${from} to ${to}`)

@@ -119,7 +119,6 @@ class LlmRun implements ProtocolRun {
     attempt: ProtocolAttempt,
   ): Outcome | Promise<Outcome> {
     if (prepared.kind === 'refusal') return prepared
-    if (provider.settings.routes.unset) attempt.misread = otherInterface(exchange.originalTarget)
     if (prepared.kind === 'count') return answerCount(prepared, exchange, this.#counter)
     if (prepared.kind === 'models') return this.#models.answer(exchange, provider, attempt)
     const { request } = exchange
@@ -150,7 +149,9 @@ class LlmRun implements ProtocolRun {
   explain(exchange: Exchange, endpoint: EndpointName | undefined): ProtocolExplanation | undefined {
     const provider = this.#plan.providers.find(({ name }) => sectionOf(name) === endpoint?.section)
     if (provider === undefined) return undefined
-    return { lines: describeLlm(preparedType(provider, exchange), exchange.llm, provider.settings.guards) }
+    const type = preparedType(provider, exchange)
+    const facts = exchange.llm ?? refusedFacts(type, provider, exchange)
+    return { lines: describeLlm(type, facts, provider.settings.guards) }
   }
 
   noteRefused(exchange: Exchange, endpoint: EndpointName | undefined): void {

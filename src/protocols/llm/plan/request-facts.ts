@@ -1,6 +1,8 @@
-import { type LlmFacts, NO_LLM } from '#exchange/llm-facts.ts'
+import type { Exchange } from '#exchange/exchange.ts'
+import { type LlmFacts, type LlmInterface, NO_LLM } from '#exchange/llm-facts.ts'
 import { formatOf } from '../dialects/index.ts'
 import { findMember, type Members, stringAt } from '../json/scan-members.ts'
+import { otherInterface } from '../settings/known-paths.ts'
 import type { RouteType } from '../settings/policy-schema.ts'
 import type { AiProviderPlan } from './ai-plan.ts'
 
@@ -17,6 +19,11 @@ export function buildFacts(provider: AiProviderPlan | undefined, type: RouteType
     serverAddress: provider?.destination.host ?? '',
     ...call,
   }
+}
+
+/** The interface that a path belongs to if its provider handles all paths as chat completions. */
+export function misreadAt({ settings }: AiProviderPlan, { originalTarget }: Exchange): LlmInterface | undefined {
+  return settings.routes.unset ? otherInterface(originalTarget) : undefined
 }
 
 /** The model that a body names. */

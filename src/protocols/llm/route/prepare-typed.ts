@@ -17,7 +17,7 @@ import type { JsonFault } from '../json/unreadable.ts'
 import { modelOf } from '../models/models.ts'
 import type { AiProviderPlan } from '../plan/ai-plan.ts'
 import { type FinalModel, finalModel } from '../plan/final-model.ts'
-import { buildFacts } from '../plan/request-facts.ts'
+import { buildFacts, misreadAt } from '../plan/request-facts.ts'
 import type { Sending } from '../providers/provider.ts'
 import { upstreamPath } from '../providers/upstream-path.ts'
 import { applyBodySettings } from '../settings/body-settings.ts'
@@ -252,11 +252,10 @@ function finish(
   return { kind: 'send', type, path, headers, body, facts, response }
 }
 
-function sentFacts(
-  { type, members, model, streaming, removedFields }: SettledCall,
-  final: Uint8Array,
-): Partial<LlmFacts> {
-  return { ...model.facts, streaming, request: new SentRequest(type, members, final), removedFields }
+function sentFacts(call: SettledCall, final: Uint8Array): Partial<LlmFacts> {
+  const { provider, type, exchange, members, model, streaming, removedFields } = call
+  const misread = misreadAt(provider, exchange)
+  return { ...model.facts, streaming, request: new SentRequest(type, members, final), removedFields, misread }
 }
 
 function inForm(answer: AnswerTranslation, streamed: boolean): AnswerTranslation {

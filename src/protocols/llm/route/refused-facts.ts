@@ -3,7 +3,7 @@ import type { LlmFacts } from '#exchange/llm-facts.ts'
 import { MAX_MEMBERS, scanMembers } from '../json/scan-members.ts'
 import type { AiProviderPlan } from '../plan/ai-plan.ts'
 import { finalModel } from '../plan/final-model.ts'
-import { buildFacts, modelIn } from '../plan/request-facts.ts'
+import { buildFacts, misreadAt, modelIn } from '../plan/request-facts.ts'
 import { SessionQuery } from '../realtime/session-query.ts'
 import type { RouteType } from '../settings/policy-schema.ts'
 import { isClientFormat } from '../settings/route-type.ts'
@@ -21,7 +21,8 @@ export function refusedFacts(
   if (type === undefined || type === 'Models' || type === 'Passthrough') return undefined
   const given = givenModel(type, exchange)
   const known = provider && type !== 'Detect' ? finalModel(provider, given)?.facts : undefined
-  return buildFacts(provider, type, { requestModel: given ?? '', ...known })
+  const misread = provider && misreadAt(provider, exchange)
+  return buildFacts(provider, type, { requestModel: given ?? '', ...known, misread })
 }
 
 function givenModel(type: RouteType, { request, newRequestBody, requestBody }: Exchange): string | undefined {

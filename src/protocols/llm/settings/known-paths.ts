@@ -1,3 +1,4 @@
+import type { LlmInterface } from '#exchange/llm-facts.ts'
 import type { RouteType } from './policy-schema.ts'
 import { suffixPathOf } from './suffix-path.ts'
 
@@ -19,15 +20,8 @@ const OTHER_PATHS: readonly (readonly [end: string, type: RouteType])[] = [
 
 const COMPLETIONS = '/chat/completions'
 
-/** A path that belongs to another interface than chat completions. */
-export interface KnownPath {
-  /** Its end, as the interface defines it. */
-  readonly end: string
-  readonly type: RouteType
-}
-
-/** @param target path, or path and query */
-export function otherInterface(target: string): KnownPath | undefined {
+/** The interface that a path belongs to if it is not chat completions. @param target path, or path and query */
+export function otherInterface(target: string): LlmInterface | undefined {
   // The usual case, without another look at the path.
   if (target.endsWith(COMPLETIONS)) return undefined
   const path = suffixPathOf(target)
