@@ -8,6 +8,8 @@ import { PROGRAM, projectFile } from '#instance/project-file.ts'
 import { startUpstreams, type Upstreams } from './upstreams/run.ts'
 import { type RunningGateway, waitForNote, waitForReadiness } from './wait-for-note.ts'
 
+export { runOne } from './upstreams/run-one.ts'
+
 const READY_WITHIN_MS = 30_000
 const PARENT_CHECK_MS = 200
 const OBJECTS = shortPath(fileURLToPath(projectFile('examples/quickstart')))

@@ -70,6 +70,18 @@ function buildProgram(end: (code: ExitCode) => void, around: Surroundings | unde
       process.exitCode = await quickstart(paths)
     })
   program
+    .command('example-server')
+    .description(
+      'Run one small server to try a gateway with. An echo server responds with the request that it received.',
+    )
+    .argument('[kind]', 'echo, llm, weather or notes (MCP), agent (A2A)', 'echo')
+    .requiredOption('--port <n>', 'port on 127.0.0.1')
+    .option('--name <name>', 'name in its responses (default: the kind)')
+    .action(async (kind, { port, name }) => {
+      const { exampleServer } = await import('./quickstart.ts')
+      await exampleServer(kind, port, name)
+    })
+  program
     .command('run')
     .description('Run a gateway with the objects in files.')
     .argument('[paths...]', PATHS)
