@@ -27,7 +27,7 @@ export const REJECTIONS = {
   'route-not-found': { status: 404, text: 'route not found', reason: 'NotFound' },
   'no-valid-backends': { status: 500, text: 'no valid backends', reason: 'NoHealthyBackend' },
   'backend-missing': { status: 500, text: 'backend does not exist', reason: 'NoHealthyBackend' },
-  'backend-invalid': { status: 500, text: 'invalid backend type', reason: 'NoHealthyBackend' },
+  'backend-invalid': { status: 500, text: 'invalid backend configuration', reason: 'NoHealthyBackend' },
   'no-healthy-backends': { status: 503, text: 'no healthy backends', reason: 'NoHealthyBackend' },
   'dns-failed': { status: 503, text: 'DNS lookup of the backend failed', reason: 'NoHealthyBackend' },
   'destination-not-allowed': { status: 403, text: 'destination not allowed', reason: 'Authorization' },

@@ -111,7 +111,7 @@ verifies(
 )
 
 test('without its certificate a Gateway sends nothing over TLS', async () => {
-  expect(await ask('broken', '/usual')).toEqual([500, 'invalid backend type'])
+  expect(await ask('broken', '/usual')).toEqual([500, 'invalid backend configuration'])
   expect((await ask('broken', '/plain'))[0]).toBe(200)
   expect(gateway.output.stderr).toContain('Secret default/nothing')
 })

@@ -186,7 +186,7 @@ test.each(['no-authority', 'policy-nothing', 'policy-unreadable', 'own-nothing',
   'without a usable authority nothing is sent: %s',
   async (name) => {
     const before = server.connections()
-    expect(await ask(`/${name}`)).toEqual([500, 'invalid backend type'])
+    expect(await ask(`/${name}`)).toEqual([500, 'invalid backend configuration'])
     expect(server.connections()).toBe(before)
   },
 )

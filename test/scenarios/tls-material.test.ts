@@ -73,7 +73,7 @@ test('lint names the reference and its problem', () => {
   const found = loadPlan(new FileStore([folder.path])).findings.filter(({ severity }) => severity === 'error')
   expect(found.map(({ path, code, message }) => `${path} ${code}: ${message}`).sort()).toEqual([
     'spec.backend.tls.caCertificateRefs[0] certificate-missing: ca.crt of ConfigMap garbage: the certificate cannot be read; requests to the backend are refused',
-    'spec.backend.tls.mtlsCertificateRef[0] certificate-missing: Secret stolen: the certificate and the key do not match; requests to the backend are refused',
+    'spec.backend.tls.mtlsCertificateRef[0] certificate-missing: Secret default/stolen: the certificate and the key do not match; requests to the backend are refused',
     `spec.listeners[1].tls.certificateRefs[0] listener-certificate: ${MISFIT}`,
     `spec.listeners[2].tls.certificateRefs[0] listener-certificate: ${MISFIT}`,
     `spec.listeners[3].tls.frontendValidation.caCertificateRefs[0] listener-client-authority: ${UNREADABLE}`,

@@ -132,9 +132,9 @@ function authorityRefFault(
   const reason = 'InvalidCACertificateRef'
   const map = inventory.find('ConfigMap', namespace, name)
   if (map === undefined) return { ...notFound(inventory, 'config-map-not-found', { kind, namespace, name }), reason }
-  const fault = authorityFault(configMapData(map), tlsMaterial)
+  const fault = authorityFault({ kind, namespace, name }, configMapData(map), tlsMaterial)
   if (fault === undefined) return undefined
-  return { code: 'certificate-missing', reason, message: `ConfigMap ${namespace}/${name}: ${fault}` }
+  return { code: 'certificate-missing', reason, message: fault }
 }
 
 /** A BackendTLSPolicy sets `backend.tls` of its targets. */

@@ -105,9 +105,9 @@ function resolveAuthority(
       reason: INVALID,
     }
   }
-  const fault = authorityFault(data, tlsMaterial)
+  const fault = authorityFault({ kind, namespace, name }, data, tlsMaterial)
   if (fault === undefined) return objectKey(kind, namespace, name)
-  return { code: 'listener-client-authority', reason: INVALID, message: `${title}: ${fault}` }
+  return { code: 'listener-client-authority', reason: INVALID, message: fault }
 }
 
 function dataOfSecret(inventory: TranslationContext['inventory'], namespace: string, name: string) {

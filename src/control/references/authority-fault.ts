@@ -1,15 +1,19 @@
+import { type KeyHolder, missingKey } from '#base/missing-key.ts'
 import type { TlsMaterialCheck } from '#base/tls-material.ts'
-import { missingEntry } from './missing-entry.ts'
 
 const ENTRY = 'ca.crt'
 
-/** Why the entries of a ConfigMap or Secret contain no certificate authorities; undefined: they do. */
+/** Why a ConfigMap or Secret has no certificate authorities; undefined: it has. */
 export function authorityFault(
+  holder: KeyHolder,
   data: Readonly<Record<string, string>>,
   tlsMaterial: TlsMaterialCheck,
 ): string | undefined {
-  const pem = data[ENTRY]
-  if (pem === undefined) return missingEntry([ENTRY], Object.keys(data))
-  if (!pem.includes('-----BEGIN CERTIFICATE-----')) return `entry "${ENTRY}" is not in PEM form`
-  return tlsMaterial.authoritiesFault(pem)
+  const missing = missingKey(holder, data, [ENTRY])
+  if (missing !== undefined) return missing
+  const { [ENTRY]: pem = '' } = data
+  const fault = pem.includes('-----BEGIN CERTIFICATE-----')
+    ? tlsMaterial.authoritiesFault(pem)
+    : `entry "${ENTRY}" is not in PEM form`
+  return fault && `${holder.kind} ${holder.namespace}/${holder.name}: ${fault}`
 }

@@ -2,13 +2,13 @@ import { objectKey } from '#api/object.ts'
 import { policyDefinition } from '#api/policy-fields.ts'
 import { secretData } from '#api/secret-data.ts'
 import type { FindingCode } from '#base/findings.ts'
+import { missingKey } from '#base/missing-key.ts'
 import type { BackendRef } from '#plan/backend-key.ts'
 import { type Reference, walk } from '#schema/index.ts'
 import { hasLabels, type Labels } from '../context/label-selector.ts'
 import type { PolicyField } from '../context/policy-item.ts'
 import type { Report } from '../context/reporting.ts'
 import type { TranslationContext } from '../context/translation-context.ts'
-import { missingEntry } from './missing-entry.ts'
 import { notFound } from './not-found.ts'
 import { reportUnusedPort, resolveBackend } from './resolve-backend.ts'
 
@@ -111,31 +111,22 @@ function resolveSecret(progress: Progress, { entries }: Reference, { name }: { n
     return addFault(progress, path, code, message)
   }
   progress.material.push(objectKey('Secret', namespace, name))
-  const missing = missingEntries(Object.keys(secretData(secret)), entries)
-  if (missing.length === 0) return
-  addFault(progress, path, 'secret-key-missing', `Secret ${namespace}/${name} ${missing.join(' and ')}`)
+  const missing = missingKey({ kind: 'Secret', namespace, name }, secretData(secret), ...entries)
+  if (missing !== undefined) addFault(progress, path, 'secret-key-missing', missing)
 }
 
 function resolveConfigMap(progress: Progress, { entries }: Reference, { name }: { name: string }, path: string): void {
   const { namespace } = progress.field.object.metadata
   const map = progress.context.inventory.find('ConfigMap', namespace, name)
-  const title = `ConfigMap ${namespace}/${name}`
   if (map === undefined) {
     const object = { kind: 'ConfigMap', namespace, name } as const
     const { code, message } = notFound(progress.context.inventory, 'config-map-not-found', object)
     return addFault(progress, path, code, message)
   }
   progress.material.push(objectKey('ConfigMap', namespace, name))
-  const missing = missingEntries([...Object.keys(map.data ?? {}), ...Object.keys(map.binaryData ?? {})], entries)
-  if (missing.length === 0) return
-  addFault(progress, path, 'config-map-key-missing', `${title} ${missing.join(' and ')}`)
-}
-
-/** What is missing. @param wanted lists of names; the object must have at least one entry of each list */
-function missingEntries(present: readonly string[], wanted: Reference['entries']): readonly string[] {
-  return wanted
-    .filter((names) => !names.some((name) => present.includes(name)))
-    .map((names) => missingEntry(names, present))
+  const data = { ...map.data, ...map.binaryData }
+  const missing = missingKey({ kind: 'ConfigMap', namespace, name }, data, ...entries)
+  if (missing !== undefined) addFault(progress, path, 'config-map-key-missing', missing)
 }
 
 function resolveSecretSelector(progress: Progress, { matchLabels }: { matchLabels: Labels }, path: string): void {

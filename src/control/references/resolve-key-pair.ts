@@ -2,10 +2,10 @@ import { GATEWAY_GROUP } from '#api/groups.ts'
 import { type ApiObject, objectKey } from '#api/object.ts'
 import { secretData } from '#api/secret-data.ts'
 import type { FindingCode } from '#base/findings.ts'
+import { missingKey } from '#base/missing-key.ts'
 import { type CertificateValidity, certificateFault } from '#base/tls-material.ts'
 import type { ConditionFault } from '../context/condition.ts'
 import type { TranslationContext } from '../context/translation-context.ts'
-import { missingEntry } from './missing-entry.ts'
 import { notFound } from './not-found.ts'
 import { wrongReference } from './wrong-reference.ts'
 
@@ -53,10 +53,10 @@ export function resolveKeyPair(
     return { ...notFound(inventory, 'secret-not-found', object), reason: failed.reason }
   }
   const data = secretData(secret)
-  const missing = ['tls.crt', 'tls.key'].find((name) => data[name] === undefined)
+  const missing = missingKey({ kind: 'Secret', namespace, name: ref.name }, data, ['tls.crt'], ['tls.key'])
+  if (missing !== undefined) return { ...failed, message: missing }
   const { 'tls.crt': cert = '', 'tls.key': key = '' } = data
-  const fault =
-    missing === undefined ? certificateFault(cert, key, tlsMaterial) : missingEntry([missing], Object.keys(data))
+  const fault = certificateFault(cert, key, tlsMaterial)
   if (fault !== undefined) return { ...failed, message: `${title}: ${fault}` }
   return { key: objectKey('Secret', namespace, ref.name), title, validity: tlsMaterial.validity(cert) }
 }

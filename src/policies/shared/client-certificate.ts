@@ -28,7 +28,7 @@ export const clientCertificate: SettingDefinition<ClientCertificateSpec, ClientC
     if (source === undefined) return undefined
     const { name, namespace } = source.spec
     const pair =
-      source.broken ?? readKeyPair(context.secret(source, name, namespace), `${namespace}/${name}`, context.tlsMaterial)
+      source.broken ?? readKeyPair(context.secret(source, name, namespace), { namespace, name }, context.tlsMaterial)
     if (typeof pair !== 'string') return { pair, refusal: undefined }
     return { pair: undefined, refusal: reject('backend-invalid', { detail: `client certificate: ${pair}` }) }
   },

@@ -80,8 +80,8 @@ verifies('backend.auth/passthrough-without-authentication', 'without a validated
 })
 
 test.each([
-  ['absent', 'Secret absent does not exist, or has errors and is not in use'],
-  ['wrong', 'Secret wrong has no entry Authorization'],
+  ['absent', 'the Secret `default/absent` does not exist, or has errors and is not in use'],
+  ['wrong', 'the Secret `default/wrong` has no key `Authorization`; rename its key `authorization`'],
 ])('a credential that is missing says why: %s', (name, detail) => {
   const run = auth.compile([sourceOf(specFrom(backendAuth, { secretRef: { name } }))], contextWith(SECRETS))!
   expect(run.request!(exchangeWith({ target: '/p' }))).toMatchObject({ detail })

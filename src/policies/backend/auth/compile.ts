@@ -1,4 +1,5 @@
 import { toByteText, trimSpace } from '#base/byte-text.ts'
+import { missingKey } from '#base/missing-key.ts'
 import { type Refusal, reject } from '#exchange/outcome.ts'
 import type { CompileContext, PolicySource, RequestRun } from '../../policy.ts'
 import {
@@ -52,9 +53,8 @@ export function credentialOf(source: Source, location: WritableLocation, context
     const secret = context.secret(source, secretRef.name)
     const value = secret?.data.Authorization
     if (value !== undefined) return usable(source, '.secretRef', value, location, context)
-    const fault =
-      secret === undefined ? 'does not exist, or has errors and is not in use' : 'has no entry Authorization'
-    const detail = `Secret ${secretRef.name} ${fault}`
+    const holder = { kind: 'Secret', namespace: source.origin.namespace, name: secretRef.name } as const
+    const detail = missingKey(holder, secret?.data, ['Authorization'])!
     const message = `${detail}; requests are refused`
     context.report(source, '.secretRef', { severity: 'error', code: 'secret-missing', message })
     return reject('backend-auth-failed', { detail })

@@ -1,3 +1,4 @@
+import { missingKey } from '#base/missing-key.ts'
 import { type Refusal, reject } from '#exchange/outcome.ts'
 import type { CompileContext, PolicySource } from '../../policy.ts'
 import { compileGroups } from '../../shared/connection/compile-groups.ts'
@@ -62,7 +63,7 @@ function clientCertificate(source: Source, context: CompileContext): ClientCerti
   const name = source.spec.mtlsCertificateRef?.[0]?.name
   if (name === undefined) return {}
   const secret = context.secret(source, name)
-  const pair = readKeyPair(secret, name, context.tlsMaterial)
+  const pair = readKeyPair(secret, { namespace: source.origin.namespace, name }, context.tlsMaterial)
   if (typeof pair === 'string') return failed(source, context, '.mtlsCertificateRef[0]', pair)
   const ca = secret?.data['ca.cert'] ?? secret?.data['ca.crt']
   if (ca === undefined || source.spec.caCertificateRefs?.[0] !== undefined) return pair
@@ -78,7 +79,10 @@ function authorities(source: Source, context: CompileContext): { readonly ca?: s
   const texts: string[] = []
   for (const [index, { name }] of (source.spec.caCertificateRefs ?? []).entries()) {
     const path = `.caCertificateRefs[${index}]`
-    const ca = context.configMap(source, name)?.data['ca.crt']
+    const data = context.configMap(source, name)?.data
+    const missing = missingKey({ kind: 'ConfigMap', namespace: source.origin.namespace, name }, data, ['ca.crt'])
+    if (missing !== undefined) return failed(source, context, path, missing)
+    const ca = data?.['ca.crt']
     if (!isPem(ca)) return failed(source, context, path, `ConfigMap ${name} has no PEM text in ca.crt`)
     const fault = context.tlsMaterial.authoritiesFault(ca)
     if (fault !== undefined) return failed(source, context, path, `ca.crt of ConfigMap ${name}: ${fault}`)

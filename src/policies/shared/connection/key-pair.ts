@@ -1,3 +1,4 @@
+import { missingKey } from '#base/missing-key.ts'
 import type { TlsMaterialCheck } from '#base/tls-material.ts'
 import type { SecretMaterial } from '../../policy.ts'
 
@@ -10,14 +11,15 @@ export interface KeyPair {
 /** The certificate of a Secret that authenticates the gateway. @returns why it cannot be used, if so */
 export function readKeyPair(
   secret: SecretMaterial | undefined,
-  name: string,
+  { namespace, name }: { readonly namespace: string; readonly name: string },
   check: TlsMaterialCheck,
 ): KeyPair | string {
-  if (secret === undefined) return `Secret ${name} does not exist`
+  const missing = missingKey({ kind: 'Secret', namespace, name }, secret?.data, ['tls.crt'], ['tls.key'])
+  if (secret === undefined || missing !== undefined) return missing!
   const { 'tls.crt': cert, 'tls.key': key } = secret.data
-  if (!isPem(cert) || !isPem(key)) return `Secret ${name} has no PEM text in tls.crt and tls.key`
+  if (!isPem(cert) || !isPem(key)) return `Secret ${namespace}/${name} has no PEM text in tls.crt and tls.key`
   const fault = check.pairFault(cert, key)
-  return fault === undefined ? { cert, key } : `Secret ${name}: ${fault}`
+  return fault === undefined ? { cert, key } : `Secret ${namespace}/${name}: ${fault}`
 }
 
 export function isPem(text: string | undefined): text is string {

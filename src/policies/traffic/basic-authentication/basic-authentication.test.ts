@@ -268,16 +268,15 @@ test('a line of a Secret is located in the file that its entry is from', () => {
 })
 
 test.each([
-  [{}, 'Secret staff does not exist; no user is known'],
-  [{ staff: { users: `ann:${SHA1}` } }, 'Secret staff has no entry .htaccess; no user is known'],
-])('Secrets %j: every credential is invalid', (secrets, message) => {
+  [{}, 'the Secret `default/staff` does not exist, or has errors and is not in use'],
+  [{ staff: { users: `ann:${SHA1}` } }, 'the Secret `default/staff` has no key `.htaccess`'],
+])('Secrets %j: every credential is invalid', (secrets, detail) => {
   const policy = policyWith({ ...SECRET, mode: 'Optional' }, { secrets })
+  const message = `${detail}; no user is known`
   expect(policy.context.problems).toMatchObject([{ code: 'secret-missing', message, severity: 'error' }])
-  expect(policy.send(ANN).outcome).toMatchObject({
-    code: 'basic-invalid',
-    detail: 'spec.traffic.field of ProxyPolicy default/test has no usable user',
-  })
+  expect(policy.send(ANN).outcome).toMatchObject({ code: 'basic-invalid', detail })
   expect(codeOf(policy.send({}).outcome)).toBe('proceed')
+  expect(policyWith(SECRET, { secrets }).send({}).outcome).toMatchObject({ code: 'basic-missing', detail })
 })
 
 const credentials: [credential: string, username: string | undefined][] = [

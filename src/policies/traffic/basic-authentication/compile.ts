@@ -1,4 +1,5 @@
 import { fromByteText, toByteText } from '#base/byte-text.ts'
+import { missingKey } from '#base/missing-key.ts'
 import { describeOrigin } from '#base/origin.ts'
 import { reject } from '#exchange/outcome.ts'
 import type { CompileContext, PolicySource, RequestRun } from '../../policy.ts'
@@ -25,15 +26,17 @@ export function compileBasicAuthentication(sources: readonly Source[], context: 
 function planBasic(source: Source, context: CompileContext): BasicPlan {
   const { mode, location: where, realm } = source.spec
   const location = where === undefined ? authorizationHeader('Basic') : compileLocation(source, where, context)
-  const users = usersOf(source, context)
+  const { users, missing } = usersOf(source, context)
   const challenge = challengeFor(location, `Basic realm="${quoted(realm)}"`)
-  const none = users.isEmpty ? { detail: `${source.path} of ${describeOrigin(source.origin)} has no usable user` } : {}
+  const none = users.isEmpty
+    ? { detail: missing ?? `${source.path} of ${describeOrigin(source.origin)} has no usable user` }
+    : {}
   return {
     mode,
     location,
     users,
     passwords: context.passwords,
-    missing: reject('basic-missing', challenge),
+    missing: reject('basic-missing', { ...challenge, ...none }),
     invalid: reject('basic-invalid', { ...challenge, ...none }),
     busy: reject('basic-busy', { detail: 'too many password checks wait' }),
   }
@@ -53,26 +56,31 @@ function usersFrom(holder: object, lines: () => readonly (string | undefined)[])
   return users
 }
 
-function usersOf(source: Source, context: CompileContext): Users {
+/** @returns also why the Secret with the users cannot be used */
+function usersOf(
+  source: Source,
+  context: CompileContext,
+): { readonly users: Users; readonly missing?: string | undefined } {
   const { users: lines, secretRef } = source.spec
   if (secretRef === undefined) {
     const users = usersFrom(lines!, () => lines!)
     report(source, context, users, (line) => ({ path: `.users[${line}]`, label: 'the line' }))
-    return users
+    return { users }
   }
   const secret = context.secret(source, secretRef.name)
   const file = secret?.data[ENTRY]
   if (file === undefined) {
-    const what = secret === undefined ? 'does not exist' : `has no entry ${ENTRY}`
-    const message = `Secret ${secretRef.name} ${what}; no user is known`
+    const holder = { kind: 'Secret', namespace: source.origin.namespace, name: secretRef.name } as const
+    const missing = missingKey(holder, secret?.data, [ENTRY])
+    const message = `${missing}; no user is known`
     context.report(source, '.secretRef', { severity: 'error', code: 'secret-missing', message })
-    return new Users([])
+    return { users: new Users([]), missing }
   }
   const users = usersFrom(secret!, () => linesOf(fromByteText(file)))
   const from = secret!.origin.entryFiles?.[ENTRY]
   const label = `Secret ${secretRef.name}, entry ${ENTRY}${from === undefined ? '' : ` (${from})`}`
   report(source, context, users, (line) => ({ path: '.secretRef', label: `${label}, line ${line + 1}` }))
-  return users
+  return { users }
 }
 
 const ENTRY = '.htaccess'

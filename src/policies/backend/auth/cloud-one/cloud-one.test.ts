@@ -158,11 +158,11 @@ const AT = 'spec.traffic.field.cloudOne'
 const refused: [inputs: Inputs, problem: string][] = [
   [
     { ...SET, secret: 'absent' },
-    `secret-missing ${AT}.secretRef: Secret absent has no entry accessKey; requests are refused`,
+    `secret-missing ${AT}.secretRef: the Secret \`default/absent\` does not exist, or has errors and is not in use; requests are refused`,
   ],
   [
     { ...SET, secret: 'incomplete' },
-    `secret-missing ${AT}.secretRef: Secret incomplete has no entry secretKey; requests are refused`,
+    `secret-missing ${AT}.secretRef: the Secret \`default/incomplete\` has no key \`secretKey\`; requests are refused`,
   ],
   [
     { ...SET, secret: 'broken' },

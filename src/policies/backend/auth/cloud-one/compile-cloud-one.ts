@@ -1,11 +1,12 @@
 import { trimSpace } from '#base/byte-text.ts'
 import type { Hashing } from '#base/hashing.ts'
+import { missingKey } from '#base/missing-key.ts'
 import { PRODUCTS } from '#base/products.ts'
 import type { Exchange } from '#exchange/exchange.ts'
 import { type Outcome, proceed, type Refusal, reject } from '#exchange/outcome.ts'
 import type { Step } from '#exchange/step.ts'
 import { isFieldValue } from '#net/http/field-syntax.ts'
-import type { CompileContext, PolicyFields, PolicySource, RequestRun } from '../../../policy.ts'
+import type { CompileContext, PolicyFields, PolicySource, RequestRun, SecretMaterial } from '../../../policy.ts'
 import { authorizationHeader } from '../../../shared/authentication/credential-location.ts'
 import type {
   AccessKeys,
@@ -38,7 +39,7 @@ export function compileCloudOne(source: Source, context: CompileContext): Reques
   const { secretRef, serviceName } = source.spec.cloudOne!
   const problem = serviceNameProblem(serviceName)
   if (problem !== undefined) return denied(refuseUnusable(source, problem, context))
-  const fixed = secretRef && readKeys(context.secret(source, secretRef.name)?.data ?? {}, secretRef.name)
+  const fixed = secretRef && readKeys(source, secretRef.name, context.secret(source, secretRef.name)?.data)
   if (fixed !== undefined && isUnusable(fixed)) return denied(refuseUnusable(source, fixed, context))
   const { destination, clouds } = context
   if (destination === undefined) return denied(reject('backend-auth-failed'))
@@ -137,10 +138,11 @@ function sign(
   return proceed
 }
 
-function readKeys(data: Readonly<Record<string, string>>, secret: string): AccessKeys | Unusable {
+function readKeys({ origin }: Source, secret: string, data: SecretMaterial['data'] | undefined): AccessKeys | Unusable {
   const path = '.cloudOne.secretRef'
-  const missing = (['accessKey', 'secretKey'] as const).find((entry) => data[entry] === undefined)
-  if (missing !== undefined) return { code: 'secret-missing', path, why: `Secret ${secret} has no entry ${missing}` }
+  const holder = { kind: 'Secret', namespace: origin.namespace, name: secret } as const
+  const why = missingKey(holder, data, ['accessKey'], ['secretKey'])
+  if (data === undefined || why !== undefined) return { code: 'secret-missing', path, why: why! }
   const accessKey = trimSpace(data.accessKey!)
   const secretKey = trimSpace(data.secretKey!)
   const sessionToken = trimSpace(data.sessionToken ?? '') || undefined

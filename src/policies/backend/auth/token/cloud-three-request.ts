@@ -1,8 +1,12 @@
 import { fromByteText } from '#base/byte-text.ts'
+import { missingKey } from '#base/missing-key.ts'
 import { parseJson } from '#base/parse-json.ts'
 import { PRODUCTS } from '#base/products.ts'
+import type { PolicySource, SecretMaterial } from '../../../policy.ts'
 import type { Unusable } from '../unusable.ts'
 import type { BuildRequest } from './token-request.ts'
+
+const ENTRY = 'credentials.json'
 
 /** Members that the types of credentials need. Other types name servers and files of their own (docs/decisions/0221-cloud-credentials.md). */
 const MEMBERS: Readonly<Record<string, readonly string[]>> = {
@@ -20,10 +24,10 @@ export const cloudThreeRequest: BuildRequest = (source, destination, context) =>
   }
   let credentials: string | undefined
   if (secretRef !== undefined) {
-    const entry = context.secret(source, secretRef.name)?.data['credentials.json']
-    const unusable = problemOf(entry, secretRef.name)
+    const data = context.secret(source, secretRef.name)?.data
+    const unusable = problemOf(source, secretRef.name, data)
     if (unusable !== undefined) return unusable
-    credentials = fromByteText(entry!)
+    credentials = fromByteText(data![ENTRY]!)
   }
   const forAudience = type === 'IdToken' ? (audience ?? audienceOf(destination?.hostname)) : undefined
   if (type === 'IdToken' && forAudience === undefined && destination !== undefined) {
@@ -42,13 +46,17 @@ function audienceOf(hostname: string | undefined): string | undefined {
   return hostname === undefined ? undefined : `https://${hostname}`
 }
 
-function problemOf(entry: string | undefined, secret: string): Unusable | undefined {
+function problemOf(
+  { origin }: PolicySource<unknown>,
+  secret: string,
+  data: SecretMaterial['data'] | undefined,
+): Unusable | undefined {
   const path = '.cloudThree.secretRef'
-  if (entry === undefined)
-    return { code: 'secret-missing', path, why: `Secret ${secret} has no entry credentials.json` }
-  const why = faultOf(parse(entry))
+  const missing = missingKey({ kind: 'Secret', namespace: origin.namespace, name: secret }, data, [ENTRY])
+  if (missing !== undefined) return { code: 'secret-missing', path, why: missing }
+  const why = faultOf(parse(data![ENTRY]!))
   if (why === undefined) return undefined
-  return { code: 'credential-invalid', path, why: `entry credentials.json of Secret ${secret} ${why}` }
+  return { code: 'credential-invalid', path, why: `entry ${ENTRY} of Secret ${secret} ${why}` }
 }
 
 function faultOf(file: unknown): string | undefined {

@@ -1,5 +1,7 @@
 import { trimSpace } from '#base/byte-text.ts'
+import { missingKey } from '#base/missing-key.ts'
 import { PRODUCTS } from '#base/products.ts'
+import type { PolicySource, SecretMaterial } from '../../../policy.ts'
 import type { CredentialRequest } from '../../../shared/clouds/cloud-credential.ts'
 import type { Unusable } from '../unusable.ts'
 import type { BuildRequest } from './token-request.ts'
@@ -17,7 +19,7 @@ export const cloudTwoRequest: BuildRequest = (source, destination, context) => {
   const scope = scopeOf(destination?.hostname)
   const labelled = (from: string) => `token of ${PRODUCTS.cloudTwo} for ${scope} from ${from}`
   if (secretRef !== undefined) {
-    const client = clientIn(context.secret(source, secretRef.name)?.data ?? {}, secretRef.name)
+    const client = clientIn(source, secretRef.name, context.secret(source, secretRef.name)?.data)
     if ('why' in client) return client
     const label = labelled(`Secret ${source.origin.namespace}/${secretRef.name}`)
     return { request: { cloud: 'cloudTwo', scope, client }, label }
@@ -35,10 +37,15 @@ function scopeOf(hostname: string | undefined): string {
   return hostname?.toLowerCase().endsWith('.services.ai.azure.com') === true ? AI_SERVICES : COGNITIVE_SERVICES
 }
 
-function clientIn(data: Readonly<Record<string, string>>, secret: string): NonNullable<Request['client']> | Unusable {
+function clientIn(
+  { origin }: PolicySource<unknown>,
+  secret: string,
+  data: SecretMaterial['data'] | undefined,
+): NonNullable<Request['client']> | Unusable {
   const path = '.cloudTwo.secretRef'
-  const missing = ENTRIES.find((entry) => data[entry] === undefined)
-  if (missing !== undefined) return { code: 'secret-missing', path, why: `Secret ${secret} has no entry ${missing}` }
+  const holder = { kind: 'Secret', namespace: origin.namespace, name: secret } as const
+  const why = missingKey(holder, data, ...ENTRIES.map((entry) => [entry]))
+  if (data === undefined || why !== undefined) return { code: 'secret-missing', path, why: why! }
   const [clientId, tenantId, clientSecret] = ENTRIES.map((entry) => trimSpace(data[entry]!)) as [string, string, string]
   const bad =
     clientId === '' ? 'clientID' : /^[\w.-]+$/.test(tenantId) ? clientSecret === '' && 'clientSecret' : 'tenantID'

@@ -243,11 +243,11 @@ test('a source that has never worked is an error of the policy', () => {
 const refused: [written: object, report: string][] = [
   [
     { cloudTwo: { secretRef: { name: 'absent' } } },
-    'secret-missing cloudTwo.secretRef: Secret absent has no entry clientID',
+    'secret-missing cloudTwo.secretRef: the Secret `default/absent` does not exist, or has errors and is not in use',
   ],
   [
     { cloudTwo: { secretRef: { name: 'incomplete' } } },
-    'secret-missing cloudTwo.secretRef: Secret incomplete has no entry clientSecret',
+    'secret-missing cloudTwo.secretRef: the Secret `default/incomplete` has no key `clientSecret`',
   ],
   [
     { cloudTwo: { secretRef: { name: 'path' } } },
@@ -271,7 +271,7 @@ const refused: [written: object, report: string][] = [
   ],
   [
     { cloudThree: { secretRef: { name: 'azure' } } },
-    'secret-missing cloudThree.secretRef: Secret azure has no entry credentials.json',
+    'secret-missing cloudThree.secretRef: the Secret `default/azure` has no key `credentials.json`',
   ],
   [
     { cloudThree: { secretRef: { name: 'text' } } },
