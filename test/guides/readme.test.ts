@@ -54,7 +54,7 @@ test('the map of the documentation leads to all guides, behaviour pages and exam
 
 /** Users do not have the texts that these name. */
 const CITATIONS: readonly (readonly [name: string, pattern: RegExp])[] = [
-  ['a section of the specification', /\bspecification [12]\b|\bspec [12]\b/i],
+  ['a section of the specification', /\b(?:specification|spec|document) [12]\b/i],
   ['the specification', /\bthe specification\b(?! of [A-Z])/],
   ['a decision by its number', /(?<![\w-])(?:A-\d{2,3}|B\d{2,3})\b|\bdecisions?[ /]0\d{3}/],
   ['the notes of decisions', /decisions\/(?:points|0\d)/],
