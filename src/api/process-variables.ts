@@ -20,6 +20,7 @@ export interface ProcessVariable {
     | 'render'
     | 'version'
     | 'idp setup'
+    | 'idp serve'
     | AskingCommand
   )[]
   /** The form of its value; unset: any text, or a form that its reader checks. */
@@ -112,8 +113,9 @@ export const VARIABLES = {
     form: ADDRESS_OR_OFF,
   },
   GATEWRIGHT_IDP_ADMIN_PASSWORD: {
-    meaning: 'password of the administrator of the identity provider; --admin-password takes precedence',
-    commands: ['idp setup'],
+    meaning:
+      'password of the administrator of the identity provider; --admin-password takes precedence. idp serve creates the administrator with it at its first start',
+    commands: ['idp setup', 'idp serve'],
   },
   GATEWRIGHT_BODY_MEMORY: {
     meaning: 'memory that buffered bodies may use in each worker, such as 256Mi',

@@ -11,6 +11,7 @@ test.each([
   ['render', ['GATEWRIGHT_CONTROLLER_NAME', 'GATEWRIGHT_CLASS_NAME']],
   ['version', ['GATEWRIGHT_TRANSPORT']],
   ['idp setup', ['GATEWRIGHT_IDP_ADMIN_PASSWORD']],
+  ['idp serve', ['GATEWRIGHT_IDP_ADMIN_PASSWORD']],
   ['why', ['GATEWRIGHT_ADMIN_ADDR']],
   ['mcp sessions', ['GATEWRIGHT_ADMIN_ADDR']],
 ] as const)('the variables of %s', (command, names) => {

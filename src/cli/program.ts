@@ -339,9 +339,10 @@ function buildProgram(end: (code: ExitCode) => void, around: Surroundings | unde
     .option('--public-url <url>', 'address that clients use (default: the Host of each request)')
     .option('--realm <name>', 'realm to create besides master; may be repeated', collect)
     .option('--state <dir>', 'folder for idp.json: keys, clients, users', '.gatewright')
+    .addHelpText('after', describeVariables('idp serve'))
     .action(async (options) => {
       const { serveProvider } = await import('./idp/serve.ts')
-      end(await serveProvider(options))
+      end(await serveProvider(options, (around ?? { environment: process.env }).environment))
     })
   const inCluster = (command: Command) =>
     command

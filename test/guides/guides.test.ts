@@ -7,6 +7,7 @@ import { type Difference, runGuide } from './run-guide.ts'
 
 /** Guides whose commands no test runs as they are, with the reason. */
 const NOT_RUN: Readonly<Record<string, string>> = {
+  'container.md': 'needs a container engine; test/interop/image has one',
   'certificates.md': 'shows configuration; test/interop/acme orders certificates',
   'explain.md': 'explain.test.ts runs it with servers of other implementations',
   'expressions.md': 'expressions.test.ts evaluates its expressions',

@@ -69,6 +69,22 @@ test('the password is printed by the first start that listens, and only by that'
   expect([first, second]).toEqual([0, 0])
 })
 
+test('the environment may have the password, which is not printed', async () => {
+  vi.stubEnv('GATEWRIGHT_IDP_ADMIN_PASSWORD', 'given-password')
+  const state = join(temporaryFolder(), 'state')
+  await served(
+    async (url) => {
+      const fields = { client_id: 'admin-cli', grant_type: 'password', username: 'admin', password: 'given-password' }
+      const path = `${url}/realms/master/protocol/openid-connect/token`
+      expect((await fetch(path, { method: 'POST', body: new URLSearchParams(fields) })).status).toBe(200)
+      expect(printed.join('\n')).not.toContain('given-password')
+    },
+    '--state',
+    state,
+  )
+  vi.unstubAllEnvs()
+})
+
 test('an address of another machine is one line', async () => {
   expect(await serve('--address', '192.0.2.1', '--port', '0', '--state', join(temporaryFolder(), 'state'))).toBe(1)
   expect(printed.at(-1)).toMatch(/^gatewright: listen EADDRNOTAVAIL.*192\.0\.2\.1[^\n]*$/)

@@ -10,6 +10,7 @@ import { EXIT, type ExitCode } from '../exit-code.ts'
 import { complain, print } from '../output.ts'
 import { Signals } from '../signals.ts'
 import { UsageError } from '../usage-error.ts'
+import { ADMIN_PASSWORD_VARIABLE } from './admin-password.ts'
 import { StateFolder } from './state-folder.ts'
 
 export interface ServeFlags {
@@ -22,8 +23,11 @@ export interface ServeFlags {
 
 const ADMIN = 'admin'
 
-/** Serves an identity provider for development and tests until a signal ends it. */
-export async function serveProvider(flags: ServeFlags): Promise<ExitCode> {
+/**
+ * Serves an identity provider for development and tests until a signal ends it.
+ * @param environment may have the password of the administrator whom the first start creates
+ */
+export async function serveProvider(flags: ServeFlags, environment: NodeJS.ProcessEnv): Promise<ExitCode> {
   const { address: host, realm: realms = [] } = flags
   if (isIP(host) === 0) throw new UsageError(`--address ${host} is not an IP address`)
   const port = portIn(flags.port)
@@ -37,7 +41,7 @@ export async function serveProvider(flags: ServeFlags): Promise<ExitCode> {
     for (const name of realms) if (state.realm(name) === undefined) await state.addRealm(name)
     const provider = await startProvider({ host, port, publicUrl, state, reportBug })
     // The password is printed only now: it must not be lost when the port is in use.
-    const password = await createAdmin(state)
+    const password = await createAdmin(state, environment[ADMIN_PASSWORD_VARIABLE])
     for (const line of lines(
       publicUrl ?? provider.url,
       [...state.realms].map(({ name }) => name),
@@ -65,16 +69,16 @@ function isListenError(error: unknown): error is Error {
   return error instanceof Error && (error as NodeJS.ErrnoException).syscall === 'listen'
 }
 
-/** @returns its password; undefined: there is an administrator already */
-async function createAdmin(state: ProviderState): Promise<string | undefined> {
+/** @returns the password that it has made; undefined: it was given, or there is an administrator already */
+async function createAdmin(state: ProviderState, given = ''): Promise<string | undefined> {
   const master = state.realm(MASTER)!
   if (findUser(master, ADMIN) !== undefined) return undefined
-  const text = randomBytes(18).toString('base64url')
+  const text = given === '' ? randomBytes(18).toString('base64url') : given
   const id = randomUUID()
   const fixed = { enabled: true, attributes: {}, hasTemporaryPassword: false, isAdmin: true }
   master.users.set(id, { id, username: ADMIN, ...fixed, password: await hashPassword(text) })
   state.save()
-  return text
+  return given === '' ? text : undefined
 }
 
 function lines(url: string, realms: readonly string[], password: string | undefined): readonly string[] {
@@ -83,7 +87,7 @@ function lines(url: string, realms: readonly string[], password: string | undefi
     '',
     `  address    ${url}`,
     `  realms     ${realms.join(', ')}`,
-    `  admin      ${ADMIN}, ${password === undefined ? 'with the password of the first start' : `password ${password} (it is not shown again)`}`,
+    `  admin      ${ADMIN}, ${password === undefined ? 'with the password that it has' : `password ${password} (it is not shown again)`}`,
     '',
     `Create a client and two users: ${PROGRAM} idp setup --url ${url} --realm ${realms.at(-1)} --admin-password ${password ?? '<password>'}`,
     `Sign in in a browser: ${url}/realms/${realms.at(-1)}/account`,

@@ -12,6 +12,7 @@ import { EXIT, type ExitCode } from '../exit-code.ts'
 import { outputIn, secretIn } from '../option-values.ts'
 import { complain, print, printJson } from '../output.ts'
 import { UsageError } from '../usage-error.ts'
+import { ADMIN_PASSWORD_VARIABLE } from './admin-password.ts'
 
 export interface SetupFlags {
   readonly url: string
@@ -26,9 +27,6 @@ export interface SetupFlags {
   readonly yes?: boolean
   readonly output?: string
 }
-
-/** The password of the administrator, for those who do not want it on the command line. */
-const ADMIN_PASSWORD_VARIABLE = 'GATEWRIGHT_IDP_ADMIN_PASSWORD'
 
 interface ReportedStep {
   readonly step: Step
