@@ -1,5 +1,6 @@
 import { join } from 'node:path'
 import { clock } from '#base/clock.ts'
+import { count } from '#base/count.ts'
 import { backUpDatabase, restoreDatabase } from '#store/database/backup.ts'
 import { DatabaseUnusable } from '#store/database/database-fault.ts'
 import { DATABASE_FILE } from '#store/database/open-database.ts'
@@ -17,7 +18,7 @@ export function backup(copy: string, { state = STATE_FOLDER }: Flags): ExitCode 
   return attempt(() => {
     const objects = backUpDatabase(file, copy)
     print(
-      `${copy} has the ${objects} objects of ${file}; Secrets are among them, so keep it as safe as the state folder`,
+      `${copy} has ${count(objects, 'object')} of ${file}; Secrets are among them, so keep it as safe as the state folder`,
     )
   })
 }
@@ -28,7 +29,7 @@ export function restore(copy: string, { state = STATE_FOLDER }: Flags): ExitCode
   return attempt(() => {
     const { objects, keptAs } = restoreDatabase(copy, file, new Date(clock.now()))
     const before = keptAs === undefined ? '' : `; the database before is ${keptAs}`
-    print(`${file} has the ${objects} objects of ${copy}${before}`)
+    print(`${file} has ${count(objects, 'object')} of ${copy}${before}`)
   })
 }
 

@@ -9,12 +9,14 @@ import { type Difference, runGuide } from './run-guide.ts'
 const NOT_RUN: Readonly<Record<string, string>> = {
   'container.md': 'needs a container engine; test/interop/image has one',
   'certificates.md': 'shows configuration; test/interop/acme orders certificates',
+  'container.md': 'needs Docker; test/interop/image has one',
   'explain.md': 'explain.test.ts runs it with servers of other implementations',
   'expressions.md': 'expressions.test.ts evaluates its expressions',
   'forwarded-headers.md': 'shows configuration',
   'install-on-kubernetes.md': 'needs a cluster; test/interop/cluster has one',
   'install.md': 'needs a package; test/package installs one',
   'policies.md': 'a list, which policies.test.ts writes',
+  'service.md': 'needs systemd',
   'vision.md': 'shows figures',
 }
 

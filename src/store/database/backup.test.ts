@@ -1,4 +1,4 @@
-import { mkdirSync, readdirSync, readFileSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs'
+import { chownSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { beforeEach, expect, test } from 'vitest'
 import { temporaryFolder } from '#test/support/temporary-folder.ts'
@@ -97,4 +97,25 @@ test('a damaged copy replaces nothing, and a copy replaces a damaged or missing 
 
   rmSync(file)
   expect(restoreDatabase(copy, file, NOW)).toEqual({ objects: 1, keptAs: undefined })
+})
+
+test('a restored database belongs to the owner of its folder', () => {
+  openTable(file).table.close()
+  backUpDatabase(file, copy)
+  // Only root can test another one.
+  const own = process.getuid!()
+  const owner = own === 0 ? 10_101 : own
+  chownSync(join(folder, 'state'), owner, process.getgid!())
+  restoreDatabase(copy, file, NOW)
+  expect(statSync(file).uid).toBe(owner)
+})
+
+test('a database is restored into a folder that does not exist, and a missing copy makes none', () => {
+  openTable(file).table.close()
+  backUpDatabase(file, copy)
+  const elsewhere = join(folder, 'new')
+  expect(() => restoreDatabase(join(folder, 'missing.db'), join(elsewhere, 'objects.db'), NOW)).toThrow('ENOENT')
+  expect(readdirSync(folder)).not.toContain('new')
+  expect(restoreDatabase(copy, join(elsewhere, 'objects.db'), NOW)).toEqual({ objects: 0, keptAs: undefined })
+  expect(statSync(elsewhere).mode & 0o777).toBe(0o700)
 })

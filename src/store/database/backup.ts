@@ -1,4 +1,14 @@
-import { existsSync, mkdtempSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import {
+  chownSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
 import { dirname, join } from 'node:path'
 import type { DatabaseSync } from 'node:sqlite'
 import { DatabaseUnusable, detailOf, faultOf } from './database-fault.ts'
@@ -30,7 +40,7 @@ export function backUpDatabase(file: string, copy: string, read: (file: string) 
 
 /**
  * Makes a copy that `backUpDatabase` wrote the database of a gateway that does not run. The database that is there keeps its content under
- * another name.
+ * another name. A missing folder is made.
  * @param now part of the new name
  * @returns the number of objects, and the new name; undefined: there was no database
  * @throws DatabaseUnusable if the copy is damaged or of a newer version, or a gateway uses the database; nothing has changed then
@@ -40,11 +50,16 @@ export function restoreDatabase(
   file: string,
   now: Date,
 ): { readonly objects: number; readonly keptAs: string | undefined } {
+  const content = readFileSync(copy)
+  if (!existsSync(dirname(file))) mkdirSync(dirname(file), { mode: 0o700 })
   if (existsSync(file)) assertUnused(file)
   const keptAs = existsSync(file) ? `${file}.replaced-${now.toISOString().replaceAll(/[:.]/g, '-')}` : undefined
   const objects = placeDatabase(file, {
     source: copy,
-    write: (unfinished) => writeFileSync(unfinished, readFileSync(copy), { mode: 0o600 }),
+    write(unfinished) {
+      writeFileSync(unfinished, content, { mode: 0o600 })
+      giveToOwnerOf(dirname(file), unfinished)
+    },
     amend: (database) => database.prepare('UPDATE revisions SET reserved = reserved + ?').run(NEWER_REVISIONS),
     replace() {
       // The log first: it would be applied to the restored database. Without a database it is of no use.
@@ -55,6 +70,12 @@ export function restoreDatabase(
     },
   })
   return { objects, keptAs }
+}
+
+/** Root restores the database of a gateway that runs as another user, and has to write it. Others cannot give files away. */
+function giveToOwnerOf(folder: string, file: string): void {
+  const { uid, gid } = statSync(folder)
+  if (process.getuid?.() === 0) chownSync(file, uid, gid)
 }
 
 /** A damaged database may be replaced. */
