@@ -410,6 +410,7 @@ const FAULTS: Readonly<
     ],
     ['--token', 'opaque-token'],
   ],
+  'an API key where the server offers no sign-in': [{ challenge: 'Bearer' }, {}, [], ['--token', 'key-of-ann']],
   'a scope that lacks': [
     {
       answer: () => ({

@@ -2,8 +2,9 @@ import { EXIT, type ExitCode } from '../exit-code.ts'
 import { outputIn, secretIn } from '../option-values.ts'
 import { complain, print, printJson } from '../output.ts'
 import { UsageError } from '../usage-error.ts'
+import { bearerChallenge } from './challenge.ts'
 import { discover, probe } from './discover.ts'
-import { examineToken } from './examine-token.ts'
+import { claimsOf, examineToken } from './examine-token.ts'
 import { listTools } from './list-tools.ts'
 import { obtainToken, type TokenWish } from './obtain-token.ts'
 import { Report, reportLines } from './report.ts'
@@ -43,6 +44,11 @@ async function walk(report: Report, url: URL, given: string | undefined, wish: T
   const refused = await probe(report, url)
   if (refused === undefined) return
   if (refused === 'open' && given === undefined) return listTools(report, url, undefined)
+  const challenge = refused === 'open' ? null : refused.headers.get('www-authenticate')
+  if (given !== undefined && claimsOf(given) === undefined && !leadsToSignIn(challenge)) {
+    for (const step of SIGN_IN) report.skip(step, 'a key is given, and the server offers no sign-in')
+    return listTools(report, url, given)
+  }
   const discovered = refused === 'open' ? undefined : await discover(report, url, refused)
   if (given !== undefined) {
     report.skip('registration', 'a token is given')
@@ -53,6 +59,13 @@ async function walk(report: Report, url: URL, given: string | undefined, wish: T
   if (token === undefined) return
   examineToken(report, token, discovered?.resource)
   await listTools(report, url, token)
+}
+
+/** The steps that a client takes to get a token. */
+const SIGN_IN = ['challenge', 'resource', 'server', 'pkce', 'registration', 'redirect', 'token', 'audience'] as const
+
+function leadsToSignIn(challenge: string | null): boolean {
+  return bearerChallenge(challenge)?.has('resource_metadata') === true
 }
 
 function wishOf(
