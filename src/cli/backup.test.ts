@@ -26,7 +26,7 @@ test('backup copies the database of a state folder, and restore brings it back',
   table.close()
   expect(await runCommandLine(['restore', copy, '--state', state])).toBe(0)
   expect(lines).toEqual([
-    `${copy} has 1 object of ${join(state, 'objects.db')}; Secrets are among them, so keep it as safe as the state folder`,
+    `${copy} has 1 object of ${join(state, 'objects.db')}, and none of files; it may contain Secrets, so keep it as safe as the state folder`,
     expect.stringMatching(/objects\.db has 1 object of .*copy\.db; the database before is .*objects\.db\.replaced-/),
   ])
 })

@@ -18,7 +18,7 @@ export function backup(copy: string, { state = STATE_FOLDER }: Flags): ExitCode 
   return attempt(() => {
     const objects = backUpDatabase(file, copy)
     print(
-      `${copy} has ${count(objects, 'object')} of ${file}; Secrets are among them, so keep it as safe as the state folder`,
+      `${copy} has ${count(objects, 'object')} of ${file}, and none of files; it may contain Secrets, so keep it as safe as the state folder`,
     )
   })
 }

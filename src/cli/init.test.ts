@@ -40,6 +40,20 @@ test('an unknown topic gets a suggestion', () => {
   )
 })
 
+test.each([
+  ['http', undefined, true],
+  ['llm', '  export OPENAI_API_KEY=...', false],
+])(
+  '%s: the key of a vendor comes before the commands that read it, and example servers are not that vendor',
+  (topic, first, examples) => {
+    init(topic, folder)
+    const commands = printed.filter((line) => line.startsWith('  '))
+    const names = commands.map((line) => /gatewright (\w+)/.exec(line)?.[1] ?? line.split(' http')[0])
+    expect(names).toEqual([...(first === undefined ? [] : [first]), 'lint', 'explain', 'run', '  curl', 'status'])
+    expect(printed.some((line) => line.includes('quickstart'))).toBe(examples)
+  },
+)
+
 /** The arguments of the curl command that `init` printed, for `fetch`. */
 function pasted(): { readonly path: string; readonly init: RequestInit } {
   const line = printed.find((each) => each.trim().startsWith('curl '))!

@@ -9,8 +9,8 @@ import { UsageError } from './usage-error.ts'
 const FILE = 'gateway.yaml'
 
 interface Topic {
-  /** What to do before the first start, if anything. */
-  readonly before?: string
+  /** Environment variable with the key of the vendor behind it; undefined: an example server can be behind it. */
+  readonly key?: string
   /** The request to try. */
   readonly path: string
   readonly headers?: readonly string[]
@@ -28,7 +28,7 @@ const BASE = 'http://localhost:8080'
 const TOPICS: Readonly<Record<string, Topic>> = {
   http: { path: '/hello' },
   llm: {
-    before: 'export OPENAI_API_KEY=...',
+    key: 'OPENAI_API_KEY',
     path: '/v1/chat/completions',
     headers: [JSON_TYPE],
     body: CHAT,
@@ -66,25 +66,25 @@ function writeNew(folder: string, file: string, text: string): void {
   }
 }
 
-function nextSteps(folder: string, file: string, { before, path, headers = [], body }: Topic): readonly string[] {
+function nextSteps(folder: string, file: string, { key, path, headers = [], body }: Topic): readonly string[] {
   const place = quoted(folder)
   const request = [`${BASE}${path}`, ...headers.map((header) => `-H ${quoted(header)}`)].join(' ')
   const data = body === undefined ? '' : ` -d ${quoted(body)}`
   return [
     `wrote ${file}`,
     '',
-    'Run the gateway:',
+    'Check it, ask what it would do with a request, and run it:',
     '',
-    ...(before === undefined ? [] : [`  ${before}`]),
+    ...(key === undefined ? [] : [`  export ${key}=...`]),
+    `  ${PROGRAM} lint ${place}`,
+    `  ${PROGRAM} explain -f ${place} ${request}${data}`,
     `  ${PROGRAM} run ${place}`,
     '',
-    `Or with example servers behind it: ${PROGRAM} quickstart ${place}`,
-    '',
+    ...(key === undefined ? [`Or run it with example servers behind it: ${PROGRAM} quickstart ${place}`, ''] : []),
     'Then, in another terminal:',
     '',
     `  curl ${request}${data}`,
-    `  ${PROGRAM} lint ${place}`,
-    `  ${PROGRAM} explain -f ${place} ${request}${data}`,
+    `  ${PROGRAM} status`,
   ]
 }
 

@@ -14,6 +14,7 @@ const NOT_RUN: Readonly<Record<string, string>> = {
   'forwarded-headers.md': 'shows configuration',
   'install-on-kubernetes.md': 'needs a cluster; test/interop/cluster has one',
   'install.md': 'needs a package; test/package installs one',
+  'monitoring.md': 'needs Prometheus, Grafana and the Collector; test/interop/observe has two of them',
   'policies.md': 'a list, which policies.test.ts writes',
   'service.md': 'needs systemd',
   'vision.md': 'shows figures',

@@ -6,7 +6,7 @@ import { delimiter, join, resolve } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { copyWithPorts } from '#examples/quickstart/copy-with-ports.ts'
 import { freePort } from '../support/free-port.ts'
-import { type PackedFile, packageFaults } from './package-faults.ts'
+import { type PackedFile, packageFaults, packageListing } from './package-faults.ts'
 
 // `npm run try:package`: packs, installs from the archive alone in a folder outside of the checkout, and uses it as a new user would.
 
@@ -100,6 +100,7 @@ function pack(folder: string): string {
   const { filename, size, unpackedSize, files } = packed!
   const sizes = [size, unpackedSize].map((bytes) => `${(bytes / 1e6).toFixed(2)} MB`)
   console.log(`packed ${sizes[0]}, unpacked ${sizes[1]}, ${files.length} files`)
+  for (const line of packageListing(files)) console.log(`  ${line}`)
   expect(packageFaults(files, size).join('\n'), '', 'faults of the package')
   return resolve(folder, filename)
 }

@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process'
-import { cpSync, mkdirSync, writeFileSync } from 'node:fs'
+import { copyFileSync, mkdirSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { eventually } from '../../support/eventually.ts'
 import { builtGoProgram, debianProgram } from '../counterparts.ts'
@@ -54,7 +54,7 @@ function prometheusFolder(above: string): string {
   for (const [from, to] of [[program, '/bin/prometheus'], ...libraries.map((path) => [path, path])] as const) {
     const target = join(folder, 'files', to!)
     mkdirSync(dirname(target), { recursive: true })
-    cpSync(from!, target, { dereference: true })
+    copyFileSync(from!, target)
   }
   const command = '["--config.file=/etc/prometheus/prometheus.yml", "--storage.tsdb.path=/prometheus"]'
   writeFileSync(
