@@ -51,6 +51,11 @@ export function hostAndPort(text: string): { readonly host: string; readonly por
   return { host: text.slice(0, Math.max(colon, 0)).replace(/^\[|\]$/g, ''), port: text.slice(colon + 1) }
 }
 
+const IP: VariableForm = {
+  text: 'an IP address, such as 10.0.0.1',
+  isValid: (value) => parseIpAddress(value) !== undefined,
+}
+
 const ADDRESS_OR_OFF: VariableForm = {
   text: `${ADDRESS.text}, or off`,
   isValid: (value) => value === 'off' || ADDRESS.isValid(value),
@@ -226,7 +231,16 @@ export const VARIABLES = {
     meaning: 'namespace of the controller outside a cluster; the default is gatewright-system',
     commands: ['controller'],
   },
-  POD_NAME: { meaning: 'value of env.podName in expressions', commands: ['run', 'proxy'] },
+  POD_NAME: {
+    meaning: 'value of env.podName in expressions; of a controller, its name in the lease of the leading replica',
+    commands: ['run', 'proxy', 'controller'],
+  },
+  POD_IP: {
+    meaning:
+      'address at which other replicas of the controller reach this one; without it, the leader does not hear what proxies of other replicas report',
+    commands: ['controller'],
+    form: IP,
+  },
   NAMESPACE: { meaning: 'value of env.namespace in expressions', commands: ['run', 'proxy'] },
   GATEWAY: { meaning: 'value of env.gateway in expressions', commands: ['run', 'proxy'] },
   GATEWRIGHT_GATEWAY_UID: {

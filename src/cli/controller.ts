@@ -1,3 +1,5 @@
+import { randomUUID } from 'node:crypto'
+import { hostname } from 'node:os'
 import { NotLoopback } from '#admin/admin-server.ts'
 import { CONTROLLER_PORTS } from '#api/own-ports.ts'
 import type { VariableName } from '#api/process-variables.ts'
@@ -61,6 +63,9 @@ export async function runController(flags: ControllerFlags, around: Surroundings
         namespaces: flags.namespace ?? namesIn(environment, 'GATEWRIGHT_NAMESPACES'),
         ...{ admin, metrics, readiness, delivery, state, namespace, service },
         hosts: namesIn(environment, 'GATEWRIGHT_CONTROLLER_HOSTS'),
+        // A container that was restarted is not the leader that ended there.
+        identity: `${readVariable(environment, 'POD_NAME') ?? hostname()}_${randomUUID()}`,
+        replicaHost: readVariable(environment, 'POD_IP'),
         settings: deploySettings(environment, `https://${service}.${namespace}.svc:${CONTROLLER_PORTS.delivery}`),
       },
       log,

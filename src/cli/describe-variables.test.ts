@@ -29,6 +29,7 @@ const OF_CONTROLLER = [
   'GATEWRIGHT_PROXY_IMAGE_REPOSITORY',
   'GATEWRIGHT_PROXY_IMAGE_TAG',
   'POD_NAMESPACE',
+  'POD_IP',
 ]
 
 const OF_PROXY = ['GATEWRIGHT_GATEWAY_UID', 'GATEWRIGHT_KEPT_PLAN_MAX_AGE']
@@ -42,6 +43,6 @@ test('run describes all variables but those of the identity provider, of proxies
     'GATEWRIGHT_ADMIN_ADDR',
     'GATEWRIGHT_STATS_ADDR',
     'GATEWRIGHT_READINESS_ADDR',
-    ...OF_CONTROLLER,
+    ...OF_CONTROLLER.toSpliced(-1, 0, 'POD_NAME'),
   ])
 })

@@ -29,7 +29,16 @@ interface ApiWrite {
 /** Owns the fields that the gateway applies. */
 export const MANAGER = 'gatewright'
 
-export interface ApplyOptions {
+/** Gives a request up. */
+export interface Abortable {
+  readonly signal?: AbortSignal
+}
+
+export interface ReadOptions extends Abortable {
+  readonly accept?: string | undefined
+}
+
+export interface ApplyOptions extends Abortable {
   readonly manager?: string
   /** Nothing is stored. */
   readonly dryRun?: boolean
@@ -89,8 +98,8 @@ export class ApiClient implements Disposable {
    * @param path with the query
    * @throws ApiUnreadable for every other failure
    */
-  async get(path: string, accept?: string): Promise<ApiAnswer> {
-    const { response, text } = await this.#fetch(path, { agent: this.#agent, accept })
+  async get(path: string, { accept, signal }: ReadOptions = {}): Promise<ApiAnswer> {
+    const { response, text } = await this.#fetch(path, { agent: this.#agent, accept, ...(signal && { signal }) })
     const status = response.statusCode ?? 0
     if (status === 200 || status === 404 || status === 410) return { status, body: membersOf(parseAnswer(text)) }
     throw this.#refusal(`${this.#prefix}${path}`, response, text)
@@ -126,36 +135,36 @@ export class ApiClient implements Disposable {
   async apply(
     path: string,
     object: object,
-    { manager = MANAGER, dryRun = false }: ApplyOptions = {},
+    { manager = MANAGER, dryRun = false, signal }: ApplyOptions = {},
   ): Promise<ApiAnswer> {
     const contentType = 'application/apply-patch+yaml'
     const query = `fieldManager=${manager}&force=true${dryRun ? '&dryRun=All' : ''}`
-    return this.#write(`${path}?${query}`, { method: 'PATCH', contentType, body: object })
+    return this.#write(`${path}?${query}`, { method: 'PATCH', contentType, body: object }, signal)
   }
 
   /** Merges a patch into an object (RFC 7396). @throws ApiUnreadable with 409 if it names a version that has changed since */
-  async merge(path: string, patch: object): Promise<ApiAnswer> {
-    return this.#write(path, { method: 'PATCH', contentType: 'application/merge-patch+json', body: patch })
+  async merge(path: string, patch: object, { signal }: Abortable = {}): Promise<ApiAnswer> {
+    return this.#write(path, { method: 'PATCH', contentType: 'application/merge-patch+json', body: patch }, signal)
   }
 
   /** Replaces an object, or its status, in the version that it names. @throws ApiUnreadable with 409 if it has changed since */
-  async replace(path: string, object: object): Promise<ApiAnswer> {
-    return this.#write(path, { method: 'PUT', contentType: 'application/json', body: object })
+  async replace(path: string, object: object, { signal }: Abortable = {}): Promise<ApiAnswer> {
+    return this.#write(path, { method: 'PUT', contentType: 'application/json', body: object }, signal)
   }
 
   /** Creates an object in a list. @throws ApiUnreadable with 409 if it exists */
-  async create(path: string, object: object): Promise<ApiAnswer> {
-    return this.#write(path, { method: 'POST', contentType: 'application/json', body: object })
+  async create(path: string, object: object, { signal }: Abortable = {}): Promise<ApiAnswer> {
+    return this.#write(path, { method: 'POST', contentType: 'application/json', body: object }, signal)
   }
 
   /** Deletes an object; 404: there is none. @throws ApiUnreadable if that is refused */
-  async delete(path: string): Promise<ApiAnswer> {
+  async delete(path: string, { signal }: Abortable = {}): Promise<ApiAnswer> {
     const body = { kind: 'DeleteOptions', apiVersion: 'v1', propagationPolicy: 'Foreground' }
-    return this.#write(path, { method: 'DELETE', contentType: 'application/json', body })
+    return this.#write(path, { method: 'DELETE', contentType: 'application/json', body }, signal)
   }
 
-  async #write(path: string, write: ApiWrite): Promise<ApiAnswer> {
-    const { response, text } = await this.#fetch(path, { agent: this.#agent, write })
+  async #write(path: string, write: ApiWrite, signal: AbortSignal | undefined): Promise<ApiAnswer> {
+    const { response, text } = await this.#fetch(path, { agent: this.#agent, write, ...(signal && { signal }) })
     const status = response.statusCode ?? 0
     if (status < 300 || status === 404) return { status, body: membersOf(parseAnswer(text)) }
     throw this.#refusal(`${write.method} ${this.#prefix}${path}`, response, text)

@@ -169,6 +169,15 @@ export class ClusterStore implements ObjectSource, Statuses {
     if (changed.length > 0 || withdrawn.length > 0) this.#statuses.write({ written: changed, withdrawn })
   }
 
+  /** What the API has counts again, instead of what was about to be written: another replica writes from now on. */
+  forgetWrites(): void {
+    for (const [key, status] of this.#replaced) {
+      const resource = this.resourceOf(key)!
+      this.#stored.noteStatus(resourceKeyOf(key), { ...resource, status })
+    }
+    this.#replaced.clear()
+  }
+
   close(): void {
     this.#isClosed = true
     clearImmediate(this.#flush)

@@ -23,7 +23,7 @@ async function looking(answers: Record<string, Answer>) {
     state.run = run
     return { cancel: () => {} }
   })
-  const get = async (path: string, accept?: string) => {
+  const get = async (path: string, { accept }: { readonly accept?: string | undefined } = {}) => {
     state.asked.push(accept)
     const plural = /\/customresourcedefinitions\/(\w+)\.gateway\.networking\.k8s\.io$/.exec(path)![1]!
     const answer = state.answers[plural]

@@ -55,7 +55,7 @@ export class GatewayDefinitions implements Disposable {
 
   async #read(): Promise<DefinitionVersions> {
     const read = NAMES.map(async (name) => {
-      const { status, body } = await this.#options.client.get(`${LIST}/${name}`, METADATA_OF_OBJECT)
+      const { status, body } = await this.#options.client.get(`${LIST}/${name}`, { accept: METADATA_OF_OBJECT })
       return status === 200 ? ([name, versionIn(body.metadata)] as const) : undefined
     })
     return new Map((await Promise.all(read)).filter((each) => each !== undefined))

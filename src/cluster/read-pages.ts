@@ -22,7 +22,7 @@ export async function readPages(client: ApiClient, path: string, accept?: string
   let resourceVersion = ''
   for (let token: string | undefined = ''; token !== undefined; ) {
     const page = token === '' ? path : `${path}&continue=${encodeURIComponent(token)}`
-    const { status, body } = await client.get(page, accept)
+    const { status, body } = await client.get(page, { accept })
     if (status === 410) return readPages(client, path.replace(/limit=\d+/, 'limit=0'), accept)
     if (status !== 200) return undefined
     // Kubernetes writes an empty list of metadata as null.

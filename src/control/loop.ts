@@ -26,14 +26,19 @@ export interface ControlLoop extends ProxyReports {
   deployed(gateway: string, findings: readonly Finding[]): void
   /** Publishes what several calls change at once, after the last one. */
   together(calls: () => void): void
+  /** While statuses are held back, findings are published alone. Afterwards, all statuses are. */
+  holdStatuses(isHeld: boolean): void
   /** Stops publishing. */
   close(): void
 }
+
+const NO_STATUSES: StatusChange = { written: [], withdrawn: [] }
 
 export function startControlLoop(options: ControlLoopOptions): ControlLoop {
   const { translator } = options
   let closed = false
   let isTogether = false
+  let isHeld = false
   let alarm: { readonly at: number; cancel(): void } | undefined
 
   /** Statuses also change when a time passes, such as the end of the validity of a certificate. */
@@ -52,7 +57,7 @@ export function startControlLoop(options: ControlLoopOptions): ControlLoop {
 
   const publishStatuses = () => {
     if (isTogether) return
-    const statuses = translator.takeStatuses()
+    const statuses = isHeld ? NO_STATUSES : translator.takeStatuses()
     const findings = translator.takeFindings()
     const isChanged = statuses.written.length > 0 || statuses.withdrawn.length > 0
     if (isChanged || findings !== undefined) options.publishStatuses(statuses, findings)
@@ -113,6 +118,13 @@ export function startControlLoop(options: ControlLoopOptions): ControlLoop {
         isTogether = false
       }
       if (!closed) publishStatuses()
+    },
+    holdStatuses(held) {
+      if (closed || held === isHeld) return
+      isHeld = held
+      if (held) return
+      translator.tellAll()
+      publishStatuses()
     },
     close() {
       closed = true

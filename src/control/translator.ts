@@ -217,6 +217,11 @@ export class Translator {
     for (const key of keys) if (!this.#tables.statuses.isEmpty(key)) this.#changedStatuses.add(key)
   }
 
+  /** Writes all statuses again. */
+  tellAll(): void {
+    for (const key of this.#tables.statuses.keys()) this.#changedStatuses.add(key)
+  }
+
   /** Replaces the problems found while the plan was compiled, for these objects. @param problems by key of the object */
   noteProblems(problems: ReadonlyMap<string, readonly Finding[]>): void {
     for (const [key, findings] of problems) this.#tables.problems.put(key, '', findings)

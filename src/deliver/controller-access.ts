@@ -48,13 +48,32 @@ function controllerUrl({ url: text, tokenFile }: ControllerAddress): URL {
 export async function openController(address: ControllerAddress): Promise<ControllerAccess> {
   const url = controllerUrl(address)
   const { caFile, tokenFile } = address
-  const isSecure = url.protocol === 'https:'
-  const ca = isSecure && caFile !== undefined ? await readText(caFile, 'the certificate authorities') : undefined
+  const ca =
+    url.protocol === 'https:' && caFile !== undefined
+      ? await readText(caFile, 'the certificate authorities')
+      : undefined
   const token = tokenFile === undefined ? undefined : (await readText(tokenFile, 'the token')).trim()
   if (token !== undefined && !/^[!-~]+$/.test(token))
     throw new ControllerUnreachable(`${tokenFile} does not contain one token`)
+  return accessTo(url, { ca, token })
+}
+
+interface Credentials {
+  /** Certificate authorities of the server in PEM; undefined: those of the system. */
+  readonly ca: string | undefined
+  /** The name in its certificate; undefined: the host of the URL. */
+  readonly serverName?: string
+  readonly token: string | undefined
+}
+
+/** @param url with scheme https or http */
+export function accessTo(url: URL, { ca, serverName, token }: Credentials): ControllerAccess {
+  const isSecure = url.protocol === 'https:'
   const host = url.hostname.replace(/^\[(.*)\]$/, '$1')
-  const tls = { serverName: host, ca, cert: undefined, key: undefined, verify: 'full', alpn: ['h2'] } as const
+  const tls = {
+    ...{ serverName: serverName ?? host, ca, cert: undefined, key: undefined },
+    ...({ verify: 'full', alpn: ['h2'] } as const),
+  }
   return {
     authority: url.host,
     authorization: token === undefined ? undefined : `Bearer ${token}`,

@@ -12,6 +12,8 @@ const RESPONSE_MS = 120_000
 /** Receives what the controller sends. */
 export interface StreamOwner {
   message(bytes: Uint8Array): void
+  /** The controller reads on. */
+  drained?(): void
   /** Called once, last. @param why undefined: the controller ended the stream with status OK */
   over(why: string | undefined): void
 }
@@ -19,14 +21,19 @@ export interface StreamOwner {
 /** The client side of one gRPC stream to a controller. */
 export class ControllerStream implements ClientHandler, MessageReceiver {
   readonly #owner: StreamOwner
-  readonly #sent = new SentMessages(false, () => {})
+  readonly #sent = new SentMessages(false, () => this.#owner.drained?.())
   readonly #received = new ReceivedMessages(this)
   readonly #upstream: ClientStream
   #isOver = false
 
-  constructor(pool: ClientPool, { destination, authority, authorization }: ControllerAccess, owner: StreamOwner) {
+  constructor(
+    pool: ClientPool,
+    { destination, authority, authorization }: ControllerAccess,
+    owner: StreamOwner,
+    path = DELTA_PATH,
+  ) {
     this.#owner = owner
-    const head = Head.request('POST', DELTA_PATH)
+    const head = Head.request('POST', path)
     head.set('host', authority)
     head.set('content-type', 'application/grpc')
     if (authorization !== undefined) head.set('authorization', authorization)
@@ -34,6 +41,11 @@ export class ControllerStream implements ClientHandler, MessageReceiver {
     const framing = { kind: BODY_CHUNKED, length: -1 } as const
     this.#upstream = pool.send(destination, head, framing, RESPONSE_MS, this, undefined)
     this.#sent.pipe(this.#upstream.request)
+  }
+
+  /** The controller does not read as fast as messages are sent. */
+  get backed(): boolean {
+    return this.#sent.backed
   }
 
   send(message: Uint8Array): void {

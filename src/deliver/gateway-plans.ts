@@ -1,7 +1,10 @@
 import type { PlanDelta } from '#plan/delta.ts'
 import type { PlanItem } from '#plan/item.ts'
 import { GatewayScopes } from './gateway-scopes.ts'
-import { type PlanResource, type PlanType, resourceOf } from './plan-resource.ts'
+import { HeldVersions, ITEM_TYPE, type PlanResource, type PlanType, resourceOf } from './plan-resource.ts'
+
+/** Versions that a proxy can be behind and still be known to have one. */
+const MAX_KNOWN = 64
 
 /** Names of resources that changed, were added or removed. */
 export type ChangedNames = readonly Pick<PlanResource, 'name' | 'type'>[]
@@ -12,7 +15,18 @@ export type PlanWatcher = (changed: ChangedNames) => void
 /** The resources that one Gateway uses, while somebody watches them. */
 export class GatewayPlan {
   #resources = new Map<string, PlanResource>()
+  readonly #items = new HeldVersions()
+  /** By snapshot hash of items, the version of the plan in which the Gateway has got them. */
+  readonly #known = new Map<string, number>()
+  readonly #version: () => number
   readonly watchers = new Set<PlanWatcher>()
+
+  /** @param used all that the Gateway uses @param version the newest one of the whole plan */
+  constructor(used: readonly PlanResource[], version: () => number) {
+    this.#version = version
+    this.replace(used)
+    this.#remember()
+  }
 
   find(name: string): PlanResource | undefined {
     return this.#resources.get(name)
@@ -20,6 +34,11 @@ export class GatewayPlan {
 
   *ofType(type: PlanType): Generator<PlanResource> {
     for (const resource of this.#resources.values()) if (resource.type === type) yield resource
+  }
+
+  /** The version of the whole plan that has these items, which is the newest one if they have not changed since; 0: not known. @param hash of their snapshot */
+  versionOf(hash: string): number {
+    return hash === this.#items.snapshot.hash ? this.#version() : (this.#known.get(hash) ?? 0)
   }
 
   /** @param used all that the Gateway uses now */
@@ -42,7 +61,23 @@ export class GatewayPlan {
   }
 
   #tell(changed: readonly PlanResource[]): void {
-    if (changed.length > 0) for (const watcher of [...this.watchers]) watcher(changed)
+    if (changed.length === 0) return
+    const items = changed.filter(({ type }) => type === ITEM_TYPE)
+    for (const { name } of items) {
+      const now = this.#resources.get(name)
+      if (now === undefined) this.#items.delete(name)
+      else this.#items.set(name, now.version)
+    }
+    if (items.length > 0) this.#remember()
+    for (const watcher of [...this.watchers]) watcher(changed)
+  }
+
+  #remember(): void {
+    const { hash } = this.#items.snapshot
+    this.#known.delete(hash)
+    this.#known.set(hash, this.#version())
+    const [oldest] = this.#known.keys()
+    if (this.#known.size > MAX_KNOWN) this.#known.delete(oldest!)
   }
 }
 
@@ -75,8 +110,7 @@ export class GatewayPlans {
   watch(gateway: string, watcher: PlanWatcher): GatewayPlan {
     let plan = this.#plans.get(gateway)
     if (plan === undefined) {
-      plan = new GatewayPlan()
-      plan.replace(this.#usedBy(gateway))
+      plan = new GatewayPlan(this.#usedBy(gateway), () => this.#version)
       this.#plans.set(gateway, plan)
     }
     plan.watchers.add(watcher)

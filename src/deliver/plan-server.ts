@@ -10,9 +10,11 @@ import { type Abort, BODY_NONE, type ServerStream, type StreamHandler } from '#n
 import type { PlanDelta } from '#plan/delta.ts'
 import type { PlanTarget } from '#plan/plan-link.ts'
 import { DELTA_PATH } from './discovery-messages.ts'
+import { REPORTS_PATH } from './forwarded-report.ts'
 import { GatewayPlans } from './gateway-plans.ts'
 import { PeerCounts, PeerRates } from './peer-limits.ts'
 import { type Admission, ProxyStream, type ProxyStreamOwner, type ServedProxy } from './proxy-stream.ts'
+import { ReplicaStream, type ReplicaStreamOwner } from './replica-stream.ts'
 import { refuseStream, type StreamEnd } from './served-stream.ts'
 
 /** Life of a stream: 30 minutes, and up to a tenth more or less, so that proxies do not come back together. */
@@ -50,6 +52,8 @@ export interface PlanServerOptions {
   /** The certificate of the server, for each new connection; undefined: the port has no TLS. */
   readonly tls?: () => SecureContext
   readonly authorise: Authorise
+  /** Whether a request is from another replica, whose reports of proxies are believed; default: there is none. */
+  readonly isReplica?: (metadata: CallMetadata) => boolean
   /** A proxy has connected, acknowledged, refused or reported something. */
   readonly changed?: (proxy: ServedProxy) => void
   readonly left?: (proxy: ServedProxy, why: string) => void
@@ -69,6 +73,7 @@ export class PlanServer implements PlanTarget {
   readonly #proxies = new Map<ProxyStream, { cancel(): void }>()
   readonly #connections = new PeerRates(CONNECTIONS_AT_ONCE, CONNECTIONS_PER_SECOND)
   readonly #streams = new PeerCounts(MAX_STREAMS_OF_PEER)
+  readonly #replicas = new Set<ReplicaStream>()
   /** Requests that wait until the plan is whole. */
   readonly #waiting: (() => void)[] = []
   #isWhole = false
@@ -122,10 +127,11 @@ export class PlanServer implements PlanTarget {
   async close(): Promise<void> {
     for (const proxy of [...this.#proxies.keys()])
       proxy.end({ status: 'unavailable', message: 'the server is stopping' })
+    for (const replica of [...this.#replicas]) replica.end({ status: 'unavailable', message: 'the server is stopping' })
     await this.#listener?.close({ drainMs: 1000 })
   }
 
-  readonly #owner: ProxyStreamOwner = {
+  readonly #owner: ProxyStreamOwner & ReplicaStreamOwner = {
     plans: this.#plans,
     changed: (proxy) => this.#options.changed?.(proxy),
     ended: (proxy, why) => {
@@ -133,6 +139,8 @@ export class PlanServer implements PlanTarget {
       this.#proxies.delete(proxy)
       this.#options.left?.(proxy, why)
     },
+    left: (proxy, why) => this.#options.left?.(proxy, why),
+    replicaEnded: (replica) => void this.#replicas.delete(replica),
   }
 
   readonly #handler: StreamHandler = {
@@ -155,10 +163,11 @@ export class PlanServer implements PlanTarget {
   #request(stream: ServerStream): void {
     const { peer, head } = stream
     // Until the stream is over, its context says so.
-    const call: Call = { isOver: false, isCounted: false, proxy: undefined }
+    const call: Call = { isOver: false, isCounted: false, served: undefined }
     stream.context = call
     if (stream.version !== '2' || !isGrpcRequest(head) || head.method !== 'POST') return refuseForeign(stream)
-    if (head.target !== DELTA_PATH)
+    const isFromReplica = head.target === REPORTS_PATH && this.#options.isReplica !== undefined
+    if (head.target !== DELTA_PATH && !isFromReplica)
       return this.#refuse(stream, { status: 'unimplemented', message: `this server only has ${DELTA_PATH}` })
     if ((head.get('grpc-encoding') ?? 'identity') !== 'identity')
       return this.#refuse(stream, {
@@ -168,7 +177,7 @@ export class PlanServer implements PlanTarget {
     call.isCounted = this.#streams.add(peer.rawAddress)
     if (!call.isCounted)
       return this.#refuse(stream, { status: 'resourceExhausted', message: 'too many streams from this address' })
-    void this.#admit(stream, call)
+    void (isFromReplica ? this.#admitReplica(stream, call) : this.#admit(stream, call))
   }
 
   async #admit(stream: ServerStream, call: Call): Promise<void> {
@@ -178,12 +187,27 @@ export class PlanServer implements PlanTarget {
     const admission = await this.#authorised(head, peer)
     if (call.isOver) return
     if ('status' in admission) return this.#refuse(stream, admission)
-    if (!this.#isWhole) await new Promise<void>((resolve) => this.#waiting.push(resolve))
+    await this.#whole()
     if (call.isOver) return
     const proxy = new ProxyStream(stream, admission, this.#endOf(admission), this.#owner)
-    call.proxy = proxy
+    call.served = proxy
     this.#checkLater(proxy, () => this.#authorised(head, peer))
     this.#options.changed?.(proxy)
+  }
+
+  async #admitReplica(stream: ServerStream, call: Call): Promise<void> {
+    if (!this.#options.isReplica!(stream.head))
+      return this.#refuse(stream, { status: 'unauthenticated', message: 'the token is not that of a replica' })
+    await this.#whole()
+    if (call.isOver) return
+    const replica = new ReplicaStream(stream, this.#owner)
+    this.#replicas.add(replica)
+    call.served = replica
+  }
+
+  /** Resolves when the plan is whole. */
+  async #whole(): Promise<void> {
+    if (!this.#isWhole) await new Promise<void>((resolve) => this.#waiting.push(resolve))
   }
 
   async #authorised(head: Head, peer: Peer): Promise<Admission | StreamEnd> {
@@ -230,7 +254,7 @@ export class PlanServer implements PlanTarget {
     call.isOver = true
     if (call.isCounted) this.#streams.remove(stream.peer.rawAddress)
     call.isCounted = false
-    call.proxy?.closed(why)
+    call.served?.closed(why)
   }
 }
 
@@ -238,7 +262,7 @@ export class PlanServer implements PlanTarget {
 interface Call {
   isOver: boolean
   isCounted: boolean
-  proxy: ProxyStream | undefined
+  served: { closed(why: Abort): void } | undefined
 }
 
 /** Something that does not speak gRPC, such as a browser. */

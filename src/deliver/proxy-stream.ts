@@ -17,9 +17,6 @@ const REQUESTS_PER_SECOND = 50
 /** How long a proxy may take for the acknowledgement of a response. */
 const ACKNOWLEDGE_MS = 60_000
 
-/** Versions that a proxy can be behind and still be known to have one. */
-const MAX_SENT = 64
-
 const NONE: readonly never[] = []
 
 /** Why a proxy can ask for the plan of a Gateway. */
@@ -37,12 +34,14 @@ export interface ServedProxy extends Admission {
   readonly address: string
   /** It has acknowledged all that its Gateway uses. */
   readonly isCurrent: boolean
-  /** The newest version of the plan that is in force there; 0: none that this server has sent. */
+  /** The newest version of the plan that is in force there; 0: none that this server knows. */
   readonly inForce: number
   /** What it refused of the last response with items, or with endpoints. */
   readonly refusals: readonly Refusal[]
   /** Undefined: it has not reported yet. */
   readonly report: ProxyReport | undefined
+  /** It is connected to another replica, which passes its reports on. */
+  readonly isForwarded: boolean
 }
 
 export interface ProxyStreamOwner {
@@ -57,6 +56,7 @@ export class ProxyStream implements ServedProxy, MessageReceiver {
   readonly gateway: string
   readonly identity: string
   readonly address: string
+  readonly isForwarded = false
   refusals: readonly Refusal[] = NONE
   report: ProxyReport | undefined
   readonly #owner: ProxyStreamOwner
@@ -64,8 +64,6 @@ export class ProxyStream implements ServedProxy, MessageReceiver {
   readonly #plan: GatewayPlan
   readonly #subscriptions = new Map<PlanType, Subscription>()
   readonly #refused = new Map<PlanType, readonly Refusal[]>()
-  /** By snapshot hash of items, the version of the plan; those before the one in force are forgotten. */
-  readonly #sent = new Map<string, number>()
   readonly #requests = new Allowance(MAX_REQUESTS, REQUESTS_PER_SECOND)
   readonly #age: { cancel(): void }
   #acknowledge: { cancel(): void } | undefined
@@ -95,11 +93,7 @@ export class ProxyStream implements ServedProxy, MessageReceiver {
 
   get inForce(): number {
     const hash = this.report?.inForce
-    if (hash === undefined) return 0
-    const items = this.#subscriptions.get(ITEM_TYPE)
-    // Changes of other Gateways are none for this proxy.
-    if (items?.isCurrent === true && items.version === hash) return this.#owner.plans.version
-    return this.#sent.get(hash) ?? 0
+    return hash === undefined ? 0 : this.#plan.versionOf(hash)
   }
 
   /** Ends the stream with a status. The proxy keeps what it has, and connects again. */
@@ -146,7 +140,7 @@ export class ProxyStream implements ServedProxy, MessageReceiver {
   #asked(type: PlanType, { node, responseNonce = '', initialVersions, errorDetail }: DiscoveryRequest): void {
     const subscription = this.#subscriptions.get(type)
     const metadata = node?.metadata
-    if (metadata !== undefined) this.#reported(readReport(metadata))
+    if (metadata !== undefined) this.report = readReport(metadata)
     let isNews = metadata !== undefined
     if (subscription === undefined) {
       this.#subscriptions.set(type, new Subscription(type, this.#plan, initialVersions ?? new Map()))
@@ -158,12 +152,6 @@ export class ProxyStream implements ServedProxy, MessageReceiver {
     }
     this.#send()
     if (isNews) this.#owner.changed(this)
-  }
-
-  #reported(report: ProxyReport): void {
-    this.report = report
-    const inForce = this.#sent.get(report.inForce ?? '') ?? 0
-    for (const [hash, version] of this.#sent) if (version < inForce) this.#sent.delete(hash)
   }
 
   readonly #changed = (changed: ChangedNames): void => {
@@ -193,17 +181,9 @@ export class ProxyStream implements ServedProxy, MessageReceiver {
       const response = subscription.next(String(this.#nonce + 1), keepsRemoved)
       if (response === undefined) continue
       this.#nonce++
-      if (isItems && !subscription.lacksAny) this.#remember(subscription.version)
       this.#stream.send(encodeResponse(response))
       this.#rearm()
     }
-  }
-
-  #remember(hash: string): void {
-    this.#sent.delete(hash)
-    this.#sent.set(hash, this.#owner.plans.version)
-    const [oldest] = this.#sent.keys()
-    if (this.#sent.size > MAX_SENT) this.#sent.delete(oldest!)
   }
 
   #rearm(): void {

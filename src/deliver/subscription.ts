@@ -48,11 +48,6 @@ export class Subscription {
     return this.#isNew || this.#lacksSome
   }
 
-  /** The hash of all that the proxy has, or gets with the response on its way. */
-  get version(): string {
-    return this.#sent.snapshot.hash
-  }
-
   /**
    * The next response: all that has changed, or a part of it. The last part has the snapshot.
    * @param keepsRemoved removed resources wait for a later response

@@ -74,6 +74,11 @@ export class ControlPlane {
     return this.#loop
   }
 
+  /** While statuses are held back, another replica writes them. Afterwards, those that differ are written. */
+  holdStatuses(isHeld: boolean): void {
+    this.#loop.holdStatuses(isHeld)
+  }
+
   /** Replaces the versions of the definitions of the cluster; undefined: they are not known. */
   defined(versions: DefinitionVersions | undefined): void {
     this.#loop.defined(versions)

@@ -39,6 +39,12 @@ export class ControllerCertificate {
     this.#options = options
   }
 
+  /** The host name that every certificate of this controller has. */
+  get host(): string {
+    const { namespace, service } = this.#options
+    return `${service}.${namespace}.svc`
+  }
+
   /** Why the last attempt to obtain it failed. */
   get problem(): string | undefined {
     return this.#problem
@@ -82,7 +88,7 @@ export class ControllerCertificate {
   /** @throws ApiUnreadable */
   #ensure(): Promise<Entries> {
     const { client, namespace, service, hosts } = this.#options
-    const host = `${service}.${namespace}.svc`
+    const { host } = this
     const metadata = { name: `${service}-authority`, namespace }
     const secret = { apiVersion: 'v1', kind: 'Secret', metadata, type: 'Opaque' }
     const names = [host, `${host}.cluster.local`, ...hosts]

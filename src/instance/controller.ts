@@ -1,4 +1,3 @@
-import { createSecureContext } from 'node:tls'
 import type { StatusReport } from '#admin/status-report.ts'
 import { type ApiObject, keyOf } from '#api/object.ts'
 import type { ObjectChange } from '#api/object-change.ts'
@@ -9,12 +8,11 @@ import type { ApiAccess } from '#cluster/api-access.ts'
 import { ApiClient } from '#cluster/api-client.ts'
 import { ClusterStore } from '#cluster/cluster-store.ts'
 import { ProxyAccounts } from '#cluster/deploy/proxy-accounts.ts'
+import type { Term } from '#cluster/fenced-api.ts'
 import { GatewayDefinitions } from '#cluster/gateway-definitions.ts'
 import { itemsOf, membersOf } from '#cluster/kubeconfig.ts'
+import { LeaderLease, type LeaseTimes } from '#cluster/leader-lease.ts'
 import { BEHIND_SERVICES } from '#cluster/statuses/behind-services.ts'
-import { ClassFinalizers } from '#cluster/statuses/class-finalizers.ts'
-import { ClusterStatuses } from '#cluster/statuses/cluster-statuses.ts'
-import { EventWriter } from '#cluster/statuses/event-writer.ts'
 import { TokenReviews } from '#cluster/token-reviews.ts'
 import type { ControllerNames } from '#control/context/controller.ts'
 import { noteSecrets } from '#control/secret-values.ts'
@@ -24,10 +22,10 @@ import type { PlanDelta } from '#plan/delta.ts'
 import { ControlPlane } from './control-plane.ts'
 import { type CertificateNames, ControllerCertificate } from './controller-certificate.ts'
 import { ControllerMetrics } from './controller-metrics.ts'
-import { Deployer } from './deployer.ts'
 import { describeStatus } from './describe-status.ts'
 import { type BugReports, bugReports, type InstanceEvents } from './events.ts'
 import { gatherControllerSamples } from './gather-samples.ts'
+import { LeaderWork } from './leader-work.ts'
 import { OperatorServers } from './operator-servers.ts'
 import type { HostPort, InstanceOptions } from './options.ts'
 import { PlanChecks } from './plan-checks.ts'
@@ -42,10 +40,19 @@ export interface ControllerOptions
   readonly namespaces: readonly string[]
   readonly delivery: HostPort
   readonly settings: Omit<DeploySettings, 'authority'>
+  /** This process among all replicas: no other ever has the same name. */
+  readonly identity: string
+  /** The address at which other replicas reach its server for proxies; undefined: none does. */
+  readonly replicaHost: string | undefined
+  /** Of the lease, and instead of `SETTLE_MS`; for tests. */
+  readonly leadTimes?: LeaseTimes & { readonly settleMs: number }
 }
 
 /** Kinds that decide which classes and Gateways there are. */
 const OF_CLASSES: ReadonlySet<string> = new Set(['GatewayClass', 'Gateway'])
+
+/** So long a new leader waits for what other replicas and returning proxies report, before it changes statuses that an earlier leader has written. */
+const SETTLE_MS = 5000
 
 /** Objects of a cluster have no place in a file. */
 const NO_FILES = { locate: () => undefined, stale: () => [] }
@@ -59,16 +66,17 @@ export class Controller {
   readonly #metrics = new ControllerMetrics(this.#secrets)
   readonly #client: ApiClient
   readonly #store: ClusterStore
-  readonly #statuses: ClusterStatuses
-  readonly #eventWriter: EventWriter
-  readonly #finalizers: ClassFinalizers
+  readonly #lease: LeaderLease
   readonly #definitions: GatewayDefinitions
   readonly #certificate: ControllerCertificate
   readonly #checks: PlanChecks
   readonly #control: ControlPlane
   readonly #delivery: ProxyDelivery
   readonly #servers: OperatorServers
-  #deployer: Deployer | undefined
+  /** While this replica leads. */
+  #work: LeaderWork | undefined
+  #settling: { cancel(): void } | undefined
+  #authority = ''
   #definitionVersions: DefinitionVersions | undefined
   #quit: () => void = () => {}
   /** When the translation under way began. */
@@ -87,17 +95,19 @@ export class Controller {
     this.#bugs = bugReports(events)
     events.secrets(this.#secrets)
     const failed = (message: string) => this.#warn(message)
-    this.#eventWriter = new EventWriter({ client, failed, component: names.controller })
-    this.#statuses = new ClusterStatuses({
+    this.#store = new ClusterStore({ client, namespaces, statuses: { write: (writes) => this.#work?.write(writes) } })
+    this.#lease = new LeaderLease({
       client,
-      controller: names.controller,
+      namespace: options.namespace,
+      name: options.service,
+      identity: options.identity,
+      address: () => this.#replicaUrl,
+      gained: (term) => this.#lead(term),
+      followed: (address) => this.#delivery.forward(address),
       failed,
-      versionOf: (info) => this.#store.versionOf(info),
-      seen: (key) => this.#store.seen(key),
-      written: (object, before, after) => this.#eventWriter.tell(object, before, after),
+      reportBug: this.#bugs.reportBug,
+      ...(options.leadTimes && { times: options.leadTimes }),
     })
-    this.#store = new ClusterStore({ client, namespaces, statuses: this.#statuses })
-    this.#finalizers = new ClassFinalizers({ client, controller: names.controller, failed })
     this.#definitions = new GatewayDefinitions({
       client,
       changed: (versions) => this.#defined(versions),
@@ -121,6 +131,7 @@ export class Controller {
     })
     this.#delivery = new ProxyDelivery({
       address: options.delivery,
+      serverName: this.#certificate.host,
       accounts: new ProxyAccounts(client, new TokenReviews(client, settings.audience), (key) => this.#uidOf(key)),
       reports: this.#control.reports,
       events,
@@ -148,18 +159,9 @@ export class Controller {
     })
     const tls = await this.#certificate.obtain()
     if (tls === undefined || this.#isClosed) return
-    const context = createSecureContext({ cert: tls['tls.crt'], key: tls['tls.key'], minVersion: 'TLSv1.2' })
-    this.#deliveryPort = await this.#delivery.listen(context)
-    this.#deployer = new Deployer({
-      api: this.#client,
-      names: this.#options.names,
-      settings: { ...this.#options.settings, authority: tls['ca.crt']! },
-      objects: () => this.#store.list(),
-      found: (gateway, findings) => this.#control.deployed(gateway, findings),
-      looked: (outcome, ms) => this.#metrics.reconciled('deployment', outcome, ms),
-      failed: (message) => this.#warn(message),
-      reportBug,
-    })
+    const [authority, certificate, key] = [tls['ca.crt']!, tls['tls.crt']!, tls['tls.key']!]
+    this.#authority = authority
+    this.#deliveryPort = await this.#delivery.listen({ authority, certificate, key })
     void Promise.all([this.#store.synced, this.#definitions.looked])
       .then(() => this.#begin())
       .catch(reportBug)
@@ -171,7 +173,9 @@ export class Controller {
     const missing = problem === undefined ? [] : [`no certificate for proxies yet: ${problem}`]
     const reasons = [...missing, ...this.#store.whyNotReady()]
     if (reasons.length > 0) return reasons
-    return this.#isTranslated ? [] : ['the objects are not translated yet']
+    if (!this.#isTranslated) return ['the objects are not translated yet']
+    const { whyUnknown } = this.#lease
+    return whyUnknown === undefined ? [] : [`it is not known which replica leads: ${whyUnknown}`]
   }
 
   get addresses(): {
@@ -192,10 +196,10 @@ export class Controller {
   async close(): Promise<void> {
     this.#isClosed = true
     this.#certificate.close()
-    this.#deployer?.close()
+    await this.#lease.close()
     this.#control.close()
     await this.#delivery.close()
-    for (const each of [this.#definitions, this.#statuses, this.#eventWriter, this.#finalizers]) each[Symbol.dispose]()
+    this.#definitions[Symbol.dispose]()
     await this.#servers.close()
     this.#metrics.close()
     this.#client[Symbol.dispose]()
@@ -204,14 +208,72 @@ export class Controller {
   /** Everything was read once. */
   #begin(): void {
     if (this.#isClosed) return
-    const programmed = this.#store.list().filter(isProgrammed).map(keyOf)
-    this.#control.start(() => {
-      this.#control.defined(this.#definitionVersions)
-      for (const gateway of programmed) this.#delivery.proxies.expect(gateway, this.#deployer!.portsOf(gateway))
-    })
+    this.#control.holdStatuses(true)
+    this.#control.start(() => this.#control.defined(this.#definitionVersions))
     this.#isTranslated = true
     this.#delivery.open()
+    this.#lease.start()
     this.#events.readiness([])
+  }
+
+  /** This replica leads. It writes what differs from what the cluster has. */
+  #lead(term: Term): void {
+    this.#say('this replica leads: it writes statuses and deploys proxies')
+    const work = new LeaderWork(
+      {
+        client: this.#client,
+        store: this.#store,
+        names: this.#options.names,
+        settings: { ...this.#options.settings, authority: this.#authority },
+        found: (gateway, findings) => this.#control.deployed(gateway, findings),
+        looked: (outcome, ms) => this.#metrics.reconciled('deployment', outcome, ms),
+        failed: (message) => this.#warn(message),
+        reportBug: this.#bugs.reportBug,
+      },
+      term,
+    )
+    this.#work = work
+    term.signal.addEventListener('abort', () => this.#endWork(work), { once: true })
+    const objects = this.#store.list()
+    work.take({ set: [...this.#control.items.values()], removed: [] })
+    work.update({ set: objects, removed: [] })
+    work.updateClasses(objects)
+    const reported = objects.flatMap((object) => this.#reported(object) ?? [])
+    for (const { gateway, isProgrammed } of reported)
+      if (isProgrammed) this.#delivery.proxies.expect(gateway, work.portsOf(gateway))
+    const { settleMs = SETTLE_MS } = this.#options.leadTimes ?? {}
+    const settled = () => this.#control.holdStatuses(false)
+    if (reported.length === 0) settled()
+    else this.#settling = clock.after(settleMs, settled)
+  }
+
+  #endWork(work: LeaderWork): void {
+    this.#settling?.cancel()
+    this.#control.holdStatuses(true)
+    this.#store.forgetWrites()
+    this.#work = undefined
+    work[Symbol.dispose]()
+    this.#say('this replica does not lead any more')
+  }
+
+  /** What an earlier leader has said about the proxies of a Gateway. */
+  #reported(object: ApiObject): { readonly gateway: string; readonly isProgrammed: boolean } | undefined {
+    if (object.kind !== 'Gateway') return undefined
+    const key = keyOf(object)
+    const { conditions } = membersOf(this.#store.statusOf(key))
+    const found = itemsOf(conditions)
+      .map(membersOf)
+      .find(({ type, observedGeneration }) => type === 'Programmed' && observedGeneration !== undefined)
+    if (found === undefined) return undefined
+    const isProgrammed = found.status === 'True' && found.observedGeneration === object.metadata.generation
+    return { gateway: key, isProgrammed }
+  }
+
+  /** Where other replicas reach this one. */
+  get #replicaUrl(): string | undefined {
+    const { replicaHost: host } = this.#options
+    if (host === undefined) return undefined
+    return `https://${host.includes(':') ? `[${host}]` : host}:${this.#deliveryPort}`
   }
 
   #defined(versions: DefinitionVersions | undefined): void {
@@ -223,12 +285,8 @@ export class Controller {
     return gatherControllerSamples({
       planVersion: this.#delivery.version,
       findings: [...this.#store.problems(), ...this.#control.findings],
-      queues: {
-        statuses: this.#statuses.queued,
-        events: this.#eventWriter.queued,
-        finalizers: this.#finalizers.queued,
-        deployments: this.#deployer?.queued ?? 0,
-      },
+      leads: this.#lease.leads,
+      queues: this.#work?.queued ?? {},
       proxies: this.#delivery.proxies.counts(),
     })
   }
@@ -257,16 +315,16 @@ export class Controller {
   }
 
   #take(delta: PlanDelta): ReadonlyMap<string, readonly Finding[]> {
-    this.#deployer?.take(delta)
+    this.#work?.take(delta)
     this.#delivery.take(delta)
     return this.#checks.take(delta)
   }
 
   #objectsTaken(change: ObjectChange): void {
     this.#metrics.reconciled('translation', 'success', clock.monotonic() - this.#takenMs)
-    this.#deployer?.update(change)
+    this.#work?.update(change)
     if (![...change.set, ...change.removed].some(({ kind }) => OF_CLASSES.has(kind))) return
-    this.#finalizers.update(this.#store.list())
+    this.#work?.updateClasses(this.#store.list())
     this.#delivery.revoke((gateway) => this.#uidOf(gateway) === undefined)
   }
 
@@ -275,19 +333,11 @@ export class Controller {
     return this.#store.resourceOf(key)?.metadata.uid
   }
 
+  #say(message: string): void {
+    this.#events.message('control', 'info', message, {})
+  }
+
   #warn(message: string): void {
     this.#events.message('control', 'warn', 'the Kubernetes API cannot be read or written', { cause: message })
   }
-}
-
-/** Whether the status of a Gateway says that its newest generation is in force. */
-function isProgrammed({ kind, metadata, status }: ApiObject): boolean {
-  if (kind !== 'Gateway') return false
-  const { conditions } = membersOf(status)
-  return itemsOf(conditions)
-    .map(membersOf)
-    .some(
-      ({ type, status, observedGeneration }) =>
-        type === 'Programmed' && status === 'True' && observedGeneration === metadata.generation,
-    )
 }

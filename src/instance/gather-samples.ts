@@ -50,18 +50,27 @@ export function gatherSamples(sources: Sources): Sample[] {
 }
 
 interface ControllerSources extends Pick<Sources, 'planVersion' | 'findings'> {
+  /** Whether this replica leads. */
+  readonly leads: boolean
   /** Lengths by name. */
   readonly queues: Readonly<Record<string, number>>
   readonly proxies: readonly ProxyCounts[]
 }
 
 /** The same of a controller. */
-export function gatherControllerSamples({ planVersion, findings, queues, proxies }: ControllerSources): Sample[] {
+export function gatherControllerSamples({
+  planVersion,
+  findings,
+  leads,
+  queues,
+  proxies,
+}: ControllerSources): Sample[] {
   return [
     sample('buildInfo', 1, VERSION, process.versions.node),
     sample('planVersion', planVersion),
     ...sampleFindings(findings),
     ...sampleProxies(proxies),
+    sample('leader', leads ? 1 : 0),
     sample('eventLoopBusy', performance.eventLoopUtilization().active / 1000, 'main'),
     ...sampleProcess(),
     ...sampleCgroup(),

@@ -1,8 +1,10 @@
-import type { SecureContext } from 'node:tls'
+import { createSecureContext, type SecureContext } from 'node:tls'
 import { ApiUnreadable } from '#cluster/api-unreadable.ts'
 import type { ProxyAccounts } from '#cluster/deploy/proxy-accounts.ts'
 import { type CallMetadata, PlanServer } from '#deliver/plan-server.ts'
 import type { ServedProxy } from '#deliver/proxy-stream.ts'
+import { ReplicaClient } from '#deliver/replica-client.ts'
+import { isReplica, replicaToken } from '#deliver/replica-token.ts'
 import type { PlanDelta } from '#plan/delta.ts'
 import type { ProxyReports } from '#plan/plan-link.ts'
 import type { InstanceEvents } from './events.ts'
@@ -11,6 +13,8 @@ import { ServedProxies } from './served-proxies.ts'
 
 export interface ProxyDeliveryOptions {
   readonly address: HostPort
+  /** The host name in the certificate of all replicas. */
+  readonly serverName: string
   /** Decides which Gateway's plan a proxy gets. */
   readonly accounts: ProxyAccounts
   readonly reports: Pick<ProxyReports, 'reported' | 'observed'>
@@ -18,12 +22,21 @@ export interface ProxyDeliveryOptions {
   readonly reportBug: (error: unknown) => void
 }
 
-/** Delivers plans to the proxies of a cluster, and passes on what they report. */
+/** The certificate of all replicas, its key, and their authority, in PEM. */
+export interface DeliveryCredentials {
+  readonly certificate: string
+  readonly key: string
+  readonly authority: string
+}
+
+/** Delivers plans to the proxies of a cluster, and passes on what they report: up, and to the replica that leads. */
 export class ProxyDelivery {
   readonly #options: ProxyDeliveryOptions
   readonly #server: PlanServer
   readonly proxies: ServedProxies
   #certificate: SecureContext | undefined
+  #token = ''
+  #leader: ReplicaClient | undefined
   #version = 0
 
   constructor(options: ProxyDeliveryOptions) {
@@ -43,7 +56,8 @@ export class ProxyDelivery {
       ...address,
       tls: () => this.#certificate!,
       authorise: (metadata) => this.#authorise(metadata),
-      changed: (proxy) => this.proxies.changed(proxy),
+      isReplica: (metadata) => isReplica(metadata.get('authorization'), this.#token),
+      changed: (proxy) => this.#changed(proxy),
       left: (proxy, why) => this.#left(proxy, why),
       refused: (peer, why) =>
         events.message('deliver', 'warn', 'a proxy was refused', { peer: peer.remoteAddress, cause: why }),
@@ -57,9 +71,20 @@ export class ProxyDelivery {
   }
 
   /** Opens the port. Proxies get nothing before `open`. @returns its number @throws PortInUse */
-  listen(certificate: SecureContext): Promise<number> {
-    this.#certificate = certificate
+  listen({ certificate, key, authority }: DeliveryCredentials): Promise<number> {
+    const { serverName, events } = this.#options
+    this.#certificate = createSecureContext({ cert: certificate, key, minVersion: 'TLSv1.2' })
+    this.#token = replicaToken(key)
+    this.#leader = new ReplicaClient({
+      ...{ authority, serverName, token: this.#token },
+      log: (level, message, fields) => events.message('deliver', level, message, fields),
+    })
     return this.#server.listen()
+  }
+
+  /** Passes on what the proxies of this replica report. @param leader URL of the leader; undefined: it is this replica, or not known */
+  forward(leader: string | undefined): void {
+    this.#leader?.follow(leader)
   }
 
   /** The plan contains all that the cluster has. */
@@ -78,6 +103,7 @@ export class ProxyDelivery {
   }
 
   async close(): Promise<void> {
+    this.#leader?.close()
     await this.#server.close()
     this.proxies.close()
   }
@@ -95,7 +121,13 @@ export class ProxyDelivery {
     }
   }
 
+  #changed(proxy: ServedProxy): void {
+    this.proxies.changed(proxy)
+    if (!proxy.isForwarded) this.#leader?.changed(proxy)
+  }
+
   #left(proxy: ServedProxy, why: string): void {
+    if (!proxy.isForwarded) this.#leader?.left(proxy)
     this.#options.events.message('deliver', 'debug', 'a proxy has disconnected', { proxy: proxy.identity, cause: why })
     this.proxies.left(proxy)
   }

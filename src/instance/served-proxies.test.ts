@@ -22,6 +22,7 @@ function proxy(more: Partial<ServedProxy> = {}): ServedProxy {
     isCurrent: true,
     inForce: 3,
     refusals: [],
+    isForwarded: false,
     report: {
       inForce: 'hash',
       bindings: new Map<string, Binding>([

@@ -16,7 +16,7 @@ export interface ServedProxiesOptions {
   readonly reports: Pick<ProxyReports, 'reported' | 'observed'>
   /** The newest version of the plan. */
   readonly version: () => number
-  /** Called for what a proxy did not refuse before. */
+  /** Called for what a proxy of this replica did not refuse before. */
   readonly refused: (proxy: ServedProxy, refusal: Refusal) => void
 }
 
@@ -95,7 +95,7 @@ export class ServedProxies {
     this.#known.clear()
   }
 
-  /** Those that are connected, for operators. */
+  /** Those that are connected, to this replica or to one that passes on their reports, for operators. */
   list(): readonly ProxyReport[] {
     return this.#connected().map((proxy) => ({
       gateway: proxy.gateway.slice('Gateway/'.length),
@@ -110,9 +110,10 @@ export class ServedProxies {
     return [...this.#known.values()].flatMap(({ proxy, isConnected }) => (isConnected ? proxy! : []))
   }
 
-  /** @returns for each Gateway with connected proxies */
+  /** Those that are connected to this replica, so that the counts of all replicas add up. @returns for each Gateway with some */
   counts(): readonly ProxyCounts[] {
-    const byGateway = Map.groupBy(this.#connected(), ({ gateway }) => gateway)
+    const own = this.#connected().filter(({ isForwarded }) => !isForwarded)
+    const byGateway = Map.groupBy(own, ({ gateway }) => gateway)
     return [...byGateway].map(([gateway, proxies]) => {
       const waiting = proxies.filter(({ report }) => report?.inForce === undefined).length
       const current = proxies.filter(({ inForce }) => inForce === this.#options.version()).length
@@ -139,7 +140,7 @@ export class ServedProxies {
     const told = new Set<string>()
     for (const refusal of refusalsOf(proxy)) {
       const text = `${refusal.key} ${refusal.message}`
-      if (!before.has(text)) this.#options.refused(proxy, refusal)
+      if (!before.has(text) && !proxy.isForwarded) this.#options.refused(proxy, refusal)
       told.add(text)
     }
     return told

@@ -11,6 +11,7 @@ import { eventually } from '#test/support/eventually.ts'
 import { freePort } from '#test/support/free-port.ts'
 import { temporaryFolder } from '#test/support/temporary-folder.ts'
 import { connectToTestServer } from './connect-to-test-server.ts'
+import { serveLeases } from './serve-leases.ts'
 
 const ANY = { host: '127.0.0.1', port: 0 }
 const GATEWAY_API = '/apis/gateway.networking.k8s.io/v1'
@@ -34,6 +35,7 @@ function starting(access: ApiAccess) {
       ...{ admin: ANY, metrics: ANY, readiness: ANY, delivery: ANY, state },
       ...{ namespace: 'gatewright-system', service: 'gatewright-controller', hosts: ['127.0.0.1'] },
       settings: { ...defaultSettings('1.2.3'), version: '1.2.3' },
+      ...{ identity: 'a', replicaHost: undefined },
     },
     log,
   )
@@ -69,6 +71,7 @@ test('without its API server, it says address, credential and error, tries again
 
 test('operators see objects, findings, plan and numbers, and change the levels of its log', async () => {
   const { server, client } = await connectToTestServer()
+  await serveLeases({ server, client })
   const access = {
     server: new URL(server.url),
     tls: { ca: server.ca },

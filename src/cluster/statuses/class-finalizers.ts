@@ -1,6 +1,6 @@
 import { findKind, isKind, type KnownObject } from '#api/kinds.ts'
 import type { ApiObject } from '#api/object.ts'
-import type { ApiClient } from '../api-client.ts'
+import type { ObjectApi } from '../fenced-api.ts'
 import { itemsOf, type Members, membersOf } from '../kubeconfig.ts'
 import { objectPath } from '../object-path.ts'
 import { WriteQueue } from '../write-queue.ts'
@@ -11,7 +11,7 @@ const FINALIZER = 'gateway-exists-finalizer.gateway.networking.k8s.io'
 const CLASS = findKind('GatewayClass')!
 
 export interface ClassFinalizersOptions {
-  readonly client: ApiClient
+  readonly client: Pick<ObjectApi, 'get' | 'replace'>
   /** `controllerName` of our classes. */
   readonly controller: string
   /** Called with a message for the log. */
@@ -20,7 +20,7 @@ export interface ClassFinalizersOptions {
 
 /** Keeps the finalizer of our GatewayClasses: present while a Gateway uses the class. */
 export class ClassFinalizers implements Disposable {
-  readonly #client: ApiClient
+  readonly #client: ClassFinalizersOptions['client']
   readonly #controller: string
   readonly #queue: WriteQueue<boolean>
   #known: ReadonlyMap<string, boolean> = new Map()

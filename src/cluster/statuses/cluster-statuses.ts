@@ -1,14 +1,14 @@
 import { findKind, type KindInfo } from '#api/kinds.ts'
 import type { Resource } from '#store/resources/resource.ts'
 import type { StatusWrites } from '#store/store.ts'
-import type { ApiClient } from '../api-client.ts'
+import type { ObjectApi } from '../fenced-api.ts'
 import type { Members } from '../kubeconfig.ts'
 import { objectPath } from '../object-path.ts'
 import { WriteQueue } from '../write-queue.ts'
 import { mergeStatus, ownPart, withdrawStatus } from './merge-status.ts'
 
 export interface ClusterStatusesOptions {
-  readonly client: ApiClient
+  readonly client: Pick<ObjectApi, 'get' | 'replace'>
   /** `controllerName` of our entries. */
   readonly controller: string
   /** Called with a message for the log. */

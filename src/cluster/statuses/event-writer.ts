@@ -2,8 +2,8 @@ import { clock } from '#base/clock.ts'
 import { conditionEvents } from '#store/events/condition-events.ts'
 import { eventOf, repeatedEvent } from '#store/events/event-of.ts'
 import type { Resource } from '#store/resources/resource.ts'
-import type { ApiClient } from '../api-client.ts'
 import { ApiUnreadable, isConflict } from '../api-unreadable.ts'
+import type { ObjectApi } from '../fenced-api.ts'
 import { WriteQueue } from '../write-queue.ts'
 
 /** So many at once, and one more each second: a wave of refusals must not fill the API. */
@@ -13,7 +13,7 @@ const NEXT_AFTER_MS = 1000
 type Event = ReturnType<typeof eventOf>
 
 export interface EventWriterOptions {
-  readonly client: ApiClient
+  readonly client: Pick<ObjectApi, 'get' | 'create' | 'replace'>
   /** Called with a message for the log. */
   readonly failed: (message: string) => void
   /** The `source` of the events. */

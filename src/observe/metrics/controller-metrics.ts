@@ -18,6 +18,12 @@ export const CONTROLLER_METRICS = {
     type: 'gauge',
     labels: ['queue'],
   },
+  leader: {
+    name: 'leader',
+    help: '1: this replica of the controller writes statuses and deploys proxies; 0: another one does, or none.',
+    type: 'gauge',
+    labels: [],
+  },
   apiRequests: {
     name: 'api_requests_total',
     help: 'Requests to the Kubernetes API. code: the status of the response; none: there was no response.',
