@@ -9,6 +9,7 @@ import { checkParameters } from './refusals/parameters.ts'
 import { checkRequests } from './refusals/requests.ts'
 import { checkStrangers } from './refusals/strangers.ts'
 import { checkRenderedObjects } from './rendered-objects.ts'
+import { checkReplicas } from './replicas.ts'
 import { checkOutage } from './traffic/outage.ts'
 import { checkRollouts } from './traffic/rollouts.ts'
 import { checkTraffic } from './traffic/traffic.ts'
@@ -28,4 +29,5 @@ await runParts('interop:cluster', {
   requests: checkRequests,
   outage: checkOutage,
   rollouts: checkRollouts,
+  replicas: checkReplicas,
 })
