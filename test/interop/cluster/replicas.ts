@@ -42,10 +42,10 @@ export const checkReplicas: Part = async (transcript, stops) => {
   await untilBothServe(rig)
   await checkWriter(rig)
   await checkForwarded(rig)
-  await checkChange(rig, 'the leader is deleted', async (leader) => void (await rig.system(['delete', 'pod', leader])))
-  await checkChange(rig, 'the leader is killed', async (leader) => {
-    await signal(rig, leader, 'KILL')
-  })
+  // The first leader that did not create the objects takes over the fields that others were created with, once.
+  await changeLeader(rig, (leader) => deletePod(rig, leader))
+  await checkChange(rig, 'the leader is deleted', (leader) => deletePod(rig, leader))
+  await checkChange(rig, 'the leader is killed', (leader) => signal(rig, leader, 'KILL'))
   await checkPause(rig)
   await checkChange(rig, 'all replicas are replaced', async () => {
     await rig.system(['rollout', 'restart', `deployment/${CONTROLLER}`])
@@ -178,21 +178,28 @@ async function gatewayNow({ team }: Rig): Promise<string> {
 
 /** Another replica leads, and writes nothing but what is new. */
 async function checkChange(rig: Rig, what: string, change: (leader: string) => Promise<void>): Promise<void> {
-  const { transcript, team } = rig
-  await untilTwo(rig)
-  const [leader, before, start] = [await leaderOf(rig), await gatewayNow(rig), now()]
-  const objects = await versions(rig)
-  await change(leader)
-  // A container that was killed starts again in the same pod.
-  const next = async () => (await changedHolder(rig, start)) && (await leaderOf(rig)) !== ''
-  await team.until('another leader', next)
-  await team.apply(route(`${start.replace(/\D/g, '')}.example`))
-  await observed(rig)
-  await untilTwo(rig)
+  const { transcript } = rig
+  const [before, objects, start] = [await gatewayNow(rig), await versions(rig), now()]
+  await changeLeader(rig, change)
   transcript.check(`${what}: the Gateway and its status are as before`, await gatewayNow(rig), before)
   transcript.check(`${what}: so are the objects of its proxies`, await versions(rig), objects)
   const writes = writesSince(rig, start).filter(({ what }) => what.startsWith('update httproutes status web'))
   transcript.check(`${what}: the new status is written once`, writes.filter(isTaken).length, 1)
+}
+
+/** Until another replica, or another process in the same pod, leads and has written a status. */
+async function changeLeader(rig: Rig, change: (leader: string) => Promise<void>): Promise<void> {
+  const start = now()
+  await change(await leaderOf(rig))
+  const next = async () => (await changedHolder(rig, start)) && (await leaderOf(rig)) !== ''
+  await rig.team.until('another leader', next)
+  await rig.team.apply(route(`at-${start.replace(/\D/g, '')}.example`))
+  await observed(rig)
+  await untilTwo(rig)
+}
+
+async function deletePod({ system }: Rig, pod: string): Promise<void> {
+  await system(['delete', 'pod', pod])
 }
 
 function isTaken({ what }: { readonly what: string }): boolean {
@@ -257,12 +264,11 @@ async function checkOutage(rig: Rig): Promise<void> {
       '-o',
       'jsonpath={range .items[*]}{.metadata.name} {.status.containerStatuses[0].restartCount} {.status.conditions[?(@.type=="Ready")].lastTransitionTime} {end}',
     ])
-  const [before, gatewayBefore, start] = [await ready(), await gatewayNow(rig), now()]
+  const [before, gatewayBefore] = [await ready(), await gatewayNow(rig)]
   const server = (name: string) => cluster.inside(['sh', '-c', `kill -${name} $(pidof kube-apiserver)`])
   transcript.check('the API server is paused', (await server('STOP')).code, 0)
   await sleep(OUTAGE_MS)
   transcript.check('the API server goes on', (await server('CONT')).code, 0)
-  await team.until('a leader', async () => (await changedHolder(rig, start)) && (await leaderOf(rig)) !== '')
   await team.apply(route('outage.example'))
   await observed(rig)
   transcript.check('an outage: the replicas stayed ready', await ready(), before)
