@@ -17,7 +17,7 @@ export interface UpstreamOptions {
   readonly name?: string
 }
 
-/** Answers one request. `gone` is aborted when the client has left or the answer is complete. */
+/** Answers one request. `gone` is aborted when the client has disconnected or the answer is complete. */
 export type Answer = (request: IncomingMessage, response: ServerResponse, gone: AbortSignal) => Promise<void>
 
 /** The gateway keeps idle connections for 90 s. A server that closes one just when it is used again loses the request. */

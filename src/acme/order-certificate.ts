@@ -59,7 +59,7 @@ async function until(server: AcmeServer, url: string, states: readonly string[])
     }
     await pause(Math.min(answer.retryAfterMs ?? LOOK_MS, LONGEST_LOOK_MS))
   }
-  throw new AcmeFailure(`the server did not finish within ${MAX_LOOKS} looks`)
+  throw new AcmeFailure(`the server did not finish within ${MAX_LOOKS} polls`)
 }
 
 /** An order has an error itself, an authorization in its challenge; it belongs to a host. */

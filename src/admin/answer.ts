@@ -10,7 +10,7 @@ export interface Answer {
 /** A response that lasts. */
 export interface StreamedAnswer {
   readonly contentType: string
-  /** Begins to write. @returns called when the client has left or the server closes */
+  /** Begins to write. @returns called when the client has disconnected or the server closes */
   stream(client: StreamClient): () => void
 }
 

@@ -107,7 +107,8 @@ export class Calls {
       const backend = depth < MAX_DEPTH ? this.#options.backend(destination) : undefined
       if (backend === undefined) {
         this.#endReporter(request, destination, caller, undefined)({ failure: 'no-endpoint' })
-        const detail = depth < MAX_DEPTH ? 'the backend does not exist' : 'policies of destinations call each other'
+        const detail =
+          depth < MAX_DEPTH ? 'the backend does not exist' : 'policies of backends call each other in a loop'
         return Promise.reject(new CallError('no-endpoint', detail))
       }
       const claim = given ?? new BodyClaim(this.#options.bodyMemory)
@@ -124,7 +125,7 @@ export class Calls {
     const endpoint = chooseForCall(groups, request, random)
     if (request.purpose === 'mirror' && backend.protocol.isGuarded === true) {
       ended({ failure: 'no-endpoint' })
-      return Promise.reject(new CallError('no-endpoint', 'no guard of the backend would check the copy'))
+      return Promise.reject(new CallError('no-endpoint', 'the guards of the backend do not check copies'))
     }
     if (backend.refusal !== undefined || endpoint === undefined) {
       ended({ failure: 'no-endpoint' })

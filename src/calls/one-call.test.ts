@@ -333,7 +333,7 @@ test.each([
     'a credential that is missing',
     { 'backend.auth': { secretRef: { name: 'gone' } } },
     'backend-auth-failed',
-    'Secret gone does not exist, or has errors and is not in use',
+    'the Secret `default/gone` does not exist, or has errors and is not in use',
   ],
   [
     'a proxy server that is missing',

@@ -42,7 +42,7 @@ async function watched(answer: (response: ServerResponse, request: IncomingMessa
   return { batches, failure, address: `http://127.0.0.1:${port}` }
 }
 
-const SILENT = 'cannot be read: no byte from it for 0.2 seconds'
+const SILENT = 'cannot be read: no data from it for 0.2 seconds'
 const event = (name: string) => ({ type: 'ADDED', object: { metadata: { name } } })
 const line = (name: string) => `${JSON.stringify(event(name))}\n`
 

@@ -196,7 +196,7 @@ export class ApiClient implements Disposable {
       ...(signal && { signal }),
     })
     let response: IncomingMessage | undefined
-    const silent = () => (response ?? request).destroy(new Error(`no byte from it for ${idleMs / 1000} seconds`))
+    const silent = () => (response ?? request).destroy(new Error(`no data from it for ${idleMs / 1000} seconds`))
     request.setTimeout(idleMs, silent)
     // Not only before the response.
     request.on('error', reject)

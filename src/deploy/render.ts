@@ -165,13 +165,13 @@ function requestedAddress({ spec, origin }: GatewayObject): {
     if (value !== '' && parseIpAddress(value) === undefined)
       return refuse(`${path}.value`, `${value} is not an IP address`)
   }
-  if (asked.length > 1) return refuse('spec.addresses', 'a Service can ask for one address only; leave one')
+  if (asked.length > 1) return refuse('spec.addresses', 'a Service can have only one address; keep one')
   return { address: asked[0]?.value }
 }
 
 /** Settings with which the probes would ask the wrong port. */
 function readinessFaults(parameters: readonly ProxyParametersObject[]): readonly Finding[] {
-  const message = 'the probes of the pod ask the default address; remove this one'
+  const message = 'the probes of the pod use the default address; remove this setting'
   return parameters.flatMap(({ origin, spec }) => {
     const inEnv = spec.env?.findIndex(({ name }) => name === 'GATEWRIGHT_READINESS_ADDR') ?? -1
     const paths = [

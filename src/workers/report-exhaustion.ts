@@ -6,7 +6,7 @@ export function exhaustionReporter(log: LogMessage): (cause: string | undefined)
   const allowance = new Allowance(1, 1 / 60)
   return (cause) => {
     if (!allowance.take()) return
-    log('proxy', 'warn', 'a connection to a backend failed, because files, ports or memory of the system are used up', {
+    log('proxy', 'warn', 'a connection to a backend failed, because the system is out of files, ports or memory', {
       cause,
     })
   }

@@ -143,7 +143,7 @@ test('the log says why, without what was guarded', async () => {
     compressed: expect.stringContaining('compressed'),
     redirect: expect.stringContaining('answered 307'),
     html: expect.stringContaining('not JSON'),
-    'too-few-texts': expect.stringContaining('not with a text for each text'),
+    'too-few-texts': expect.stringContaining('does not return a text for each text'),
   })
   expect(gateway.output.stdout + gateway.output.stderr).not.toContain(PROMPT)
 })

@@ -133,7 +133,7 @@ test.each(CASES)('%s stream in %s that goes silent: its events have arrived', as
   await eventually('both events', () => (text().includes('one') && text().includes('two')) || undefined)
   expect([status, text().includes('<')]).toEqual([200, false])
   leave()
-  await eventually('the provider is told that the client has left', () => open.size === 0 || undefined)
+  await eventually('the provider is told that the client has disconnected', () => open.size === 0 || undefined)
 })
 
 /** How a stream ends for the client, when that of the provider fails after events. */

@@ -60,7 +60,7 @@ export class EventWriter implements Disposable {
     this.#countedUntil += more * NEXT_AFTER_MS
     this.#room = Math.min(MOST_AT_ONCE, this.#room + more)
     if (this.#room === 0) {
-      if (this.#leftOut++ === 0) this.#options.failed('events are left out, because there are too many; see statuses')
+      if (this.#leftOut++ === 0) this.#options.failed('events are dropped, because there are too many; see statuses')
       return false
     }
     this.#leftOut = 0
@@ -75,7 +75,7 @@ export class EventWriter implements Disposable {
     } catch (error) {
       if (!isRefusal(error)) throw error
       // Such as one in a namespace that is being deleted.
-      if (error.message !== this.#lastRefusal) this.#options.failed(`${error.message}; the event is left out`)
+      if (error.message !== this.#lastRefusal) this.#options.failed(`${error.message}; the event is dropped`)
       this.#lastRefusal = error.message
     }
   }

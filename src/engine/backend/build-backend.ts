@@ -70,7 +70,7 @@ export function buildLiveBackend(use: BackendUse, inputs: BackendContext): LiveB
   if (use.carries === 'requests') reportPlainPort(item, groups.flat(), context)
   const run = compileProtocol()
   if (use.carries === 'bytes' && run.isGuarded === true) {
-    const refusal = reject('backend-invalid', { detail: 'its prompt guards cannot check what a connection carries' })
+    const refusal = reject('backend-invalid', { detail: 'its prompt guards cannot check relayed connections' })
     return { ...NOTHING, item, names, targets, refusal, protocol: {} }
   }
   const sections = sectionsOf(item, groups.flat())

@@ -9,7 +9,7 @@ export function guardedMirrors(item: PolicyItem, isGuarded: (backend: string) =>
   return mirrors
     .filter(({ backend, numerator }) => numerator > 0 && isGuarded(backend))
     .map(({ backend, path }) => {
-      const message = `${backend} has prompt guards, which check no copies, so that it gets none; remove the filter, or mirror to a backend without promptGuard`
+      const message = `${backend} has prompt guards, which do not check copies, so it gets no copies; remove the filter, or mirror to a backend without promptGuard`
       return { path, code: 'mirror-guarded', message, severity: 'error' }
     })
 }

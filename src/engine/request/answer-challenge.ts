@@ -16,7 +16,7 @@ export function answerChallenge({ acmeThumbprint }: ListenerItem, { request, tra
   if (acmeThumbprint === undefined || !request.target.startsWith(PREFIX)) return undefined
   const token = request.target.slice(PREFIX.length)
   if ((request.method !== 'GET' && request.method !== 'HEAD') || !TOKEN.test(token)) return undefined
-  const detail = 'the answer to an http-01 challenge, ahead of routes and policies'
+  const detail = 'the answer to an http-01 challenge, before routes and policies'
   trace?.step({ stage: 'pre-routing', name: 'acme', verdict: 'answer', detail, origins: [] })
   const head = Head.response(200)
   head.set('content-type', 'application/octet-stream')

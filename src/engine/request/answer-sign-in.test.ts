@@ -204,7 +204,7 @@ test('explain shows which endpoint answers', async () => {
   await decide({ index: plan.index, socket, random: () => 0 }, traced(SERVER), new Decision())
   const before = planOf(policyItem('PreRouting.jwtAuthentication', GATEWAY, jwt()))
   await decide({ index: before.plan.index, socket: before.socket, random: () => 0 }, traced(SERVER), new Decision())
-  const detail = 'the endpoint server for the resource /, ahead of all other policies'
+  const detail = 'the endpoint server for the resource /, before all other policies'
   expect(steps.slice(1)).toMatchObject([
     { stage: 'post-routing', detail },
     { stage: 'pre-routing', detail },
@@ -214,7 +214,7 @@ test('explain shows which endpoint answers', async () => {
       stage: 'post-routing',
       name: 'jwtAuthentication.mcp',
       verdict: 'answer',
-      detail: 'the endpoint resource for the resource /mcp, ahead of all other policies',
+      detail: 'the endpoint resource for the resource /mcp, before all other policies',
       origins: [],
     },
   ])

@@ -59,7 +59,7 @@ function answer(signIn: SignIn, endpoint: SignInEndpoint, exchange: Exchange, st
     stage,
     name: 'jwtAuthentication.mcp',
     verdict: 'answer',
-    detail: `the endpoint ${endpoint.kind} for the resource ${endpoint.path || '/'}, ahead of all other policies`,
+    detail: `the endpoint ${endpoint.kind} for the resource ${endpoint.path || '/'}, before all other policies`,
     origins: [],
   })
   return signIn.answer(endpoint, exchange)

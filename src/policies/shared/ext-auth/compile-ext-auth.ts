@@ -68,7 +68,7 @@ function compilePath(site: Site, text: string): Expression {
   const path = site.expression('.http.path', text)
   const { constantText } = path
   if (constantText === undefined || isRequestPath(constantText)) return path
-  const message = `all requests are refused, because ${JSON.stringify(constantText)} is not a path: a path begins with a slash, and has neither spaces nor controls`
+  const message = `all requests are refused, because ${JSON.stringify(constantText)} is not a path: it must begin with a slash, without spaces and control characters`
   site.context.report(site.source, site.pathOf('.http.path'), { severity: 'error', code: 'path-invalid', message })
   return path
 }
@@ -80,7 +80,7 @@ function compileCache(site: Site, spec: ExtAuthSpec): CacheSettings {
   const isShared = keys.every(({ broken, references }) => !broken && ![...references].some(tellsCallersApart))
   if (isShared) {
     const message =
-      'the key has nothing that tells callers apart, so the decision for one of them applies to all; add what the server reads, such as request.headers["authorization"], jwt.sub or source.address'
+      'the key does not distinguish callers, so the decision for one of them applies to all; add the values that the server uses, such as request.headers["authorization"], jwt.sub or source.address'
     context.report(source, site.pathOf('.cache.key'), { severity: 'warning', code: 'cache-key-shared', message })
   }
   return {

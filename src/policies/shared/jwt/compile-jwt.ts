@@ -117,7 +117,7 @@ function reportProvider(
   const { audiences, path, jwksPath } = provider
   const issuer = provider.issuer ?? 'any issuer'
   if (audiences === undefined) {
-    const message = `a token of ${issuer} for any other service is accepted, too; set the audiences of this gateway`
+    const message = `tokens of ${issuer} for other services are accepted, too; set the audiences of this gateway`
     // Servers of MCP must accept only tokens that are for them (MCP, Authorization; decision B79).
     const severity = signIn === undefined ? 'advice' : 'warning'
     context.report(source, path, { severity, code: 'audience-any', message })

@@ -97,10 +97,7 @@ function scopesOf({ scopes_supported: listed = [] }: JsonObject, report: Report)
   const all = Array.isArray(listed) ? listed : [undefined]
   const scopes = all.filter((scope) => typeof scope === 'string' && SCOPE.test(scope))
   if (scopes.length < all.length) {
-    report(
-      '.resourceMetadata',
-      'scopesSupported is not a list of scopes: what is not a scope is left out of challenges',
-    )
+    report('.resourceMetadata', 'scopesSupported is not a list of scopes; invalid entries are omitted from challenges')
   }
   return scopes
 }

@@ -83,7 +83,7 @@ function reportUnread(
 ) {
   const unread = all.flatMap(({ references }) => [...references].filter((it) => ANSWER_PATHS.has(it)))[0]
   if (unread === undefined) return
-  const message = `${unread} is absent, because the head of the answer leaves before its body: let an expression here read response.body, which holds the answer back, unless another response policy of the request does`
+  const message = `${unread} is not available, because the response head is sent before the body is read; read response.body in an expression here, unless another response policy of the request does`
   context.report(source, path, { severity: 'warning', code: 'no-effect', message })
 }
 

@@ -55,7 +55,7 @@ function compileKey(source: Source, path: string, text: string, context: Compile
   }
   const chosen = [...key.references].find((name) => name.startsWith('request.') && !CHANGING.includes(name))
   if (chosen !== undefined) {
-    const message = `a client chooses ${chosen}, so it can get another limit with every request; use verified values such as jwt.sub, apiKey.key or source.address`
+    const message = `clients control ${chosen}, so they can evade this limit with new values; use verified values such as jwt.sub, apiKey.key or source.address`
     context.report(source, path, { severity: 'advice', code: 'limit-key-from-client', message })
   }
   return key

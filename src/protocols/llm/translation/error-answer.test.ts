@@ -23,7 +23,7 @@ test.each([
   ['reset', 1, undefined],
   ['cancelled', 0, 'cancelled'],
 ] as const)(
-  'of an error that ends with %s, what has arrived is read unless the client has left',
+  'of an error that ends with %s, what has arrived is read unless the client has disconnected',
   (why, ended, aborted) => {
     const collector = new Collector()
     const sink = filterOf().into(collector)

@@ -95,7 +95,7 @@ test('without memory a request is forwarded, and cannot be canceled', () => {
   expect(memory.heldBytes).toBe(0)
 })
 
-test('an answer that belongs elsewhere is counted and dropped, unless the client has left', () => {
+test('an answer that belongs elsewhere is counted and dropped, unless the client has disconnected', () => {
   const answer = { id: 1, result: {} }
   const { say, exchange, leaving } = stream()
   for (let i = 0; i < 2; i++) expect(say(answer)).toBeUndefined()

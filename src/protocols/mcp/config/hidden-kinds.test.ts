@@ -88,14 +88,14 @@ test('the message has both ways of writing the rule', () => {
     return findHidingRules([{ action: 'Allow', expression }])[0]?.problem.message
   }
   expect(messageOf('mcp.tool.name != "x"')).toBe(
-    'this Allow rule hides all prompts, resources and tasks: it reads mcp.tool, which other items do not have, and fails for them; ' +
+    'this Allow rule hides all prompts, resources and tasks: it reads mcp.tool, which other items do not have, so it fails for them; ' +
       'write mcp.tool.name != "x" || !has(mcp.tool.name) to restrict only tools, or has(mcp.tool.name) && mcp.tool.name != "x" to hide the rest',
   )
   expect(messageOf('mcp.tool.target == "a" && jwt.admin')).toContain(
     '(mcp.tool.target == "a" && jwt.admin) || !has(mcp.tool.target)',
   )
   expect(messageOf('mcp.tool.name == "x" && mcp.prompt.name == "y"')).toBe(
-    'this Allow rule hides all tools, prompts, resources and tasks: it reads mcp.tool and mcp.prompt, which other items do not have, and fails for them; ' +
+    'this Allow rule hides all tools, prompts, resources and tasks: it reads mcp.tool and mcp.prompt, which other items do not have, so it fails for them; ' +
       'guard each of them with has()',
   )
 })
@@ -110,7 +110,7 @@ test('of several Allow rules, the first one is reported, and a rule to add', () 
     rule: rules[0],
     problem: {
       message:
-        'these Allow rules hide all prompts, resources and tasks: this one reads mcp.tool, which other items do not have, and fails for them; ' +
+        'these Allow rules hide all prompts, resources and tasks: this one reads mcp.tool, which other items do not have, so it fails for them; ' +
         'add the rule !has(mcp.tool.name) to restrict only tools, or write has(mcp.tool.name) && mcp.tool.name == "x" to hide the rest',
     },
   })

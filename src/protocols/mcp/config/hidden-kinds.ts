@@ -78,7 +78,7 @@ function problemOf(
   return {
     code: 'rule-hides-kind',
     severity: 'advice',
-    message: `${rules} all ${listOf(hidden.map((kind) => `${kind}s`))}: ${why}, which other items do not have, and fails for them; ${insteadOf(expression, read, isOneOfSeveral)}`,
+    message: `${rules} all ${listOf(hidden.map((kind) => `${kind}s`))}: ${why}, which other items do not have, so it fails for them; ${insteadOf(expression, read, isOneOfSeveral)}`,
   }
 }
 

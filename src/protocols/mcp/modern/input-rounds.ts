@@ -39,7 +39,7 @@ export async function* askClient(
 function awaitInput({ channels, signal }: McpDeps) {
   const id = crypto.randomUUID()
   const { promise, resolve, reject } = Promise.withResolvers<JsonObject>()
-  const left = () => reject(new TargetStreamError('the client has left'))
+  const left = () => reject(new TargetStreamError('the client has disconnected'))
   signal.addEventListener('abort', left, { once: true })
   promise.catch(() => {})
   const closeChannel = channels.open(channelOf(id), (text) => {

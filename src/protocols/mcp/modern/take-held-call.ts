@@ -44,7 +44,7 @@ export async function takeHeldCall(deps: McpDeps, { key, thread, round }: HeldAt
   let isOver = false
   let heldLength = 0
   const fail = (why: string) => waiting?.reject(new TargetStreamError(why))
-  const left = () => fail('the client has left')
+  const left = () => fail('the client has disconnected')
   signal.addEventListener('abort', left, { once: true })
   let timer: { cancel(): void }
   const stayAlive = async () => {
@@ -68,7 +68,7 @@ export async function takeHeldCall(deps: McpDeps, { key, thread, round }: HeldAt
     async next(): Promise<TargetMessage | undefined> {
       claim.give(heldLength)
       heldLength = 0
-      if (signal.aborted) throw new TargetStreamError('the client has left')
+      if (signal.aborted) throw new TargetStreamError('the client has disconnected')
       waiting = Promise.withResolvers<Told>()
       const { promise } = waiting
       promise.catch(() => {})

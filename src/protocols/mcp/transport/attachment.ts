@@ -35,7 +35,7 @@ export class Inbox {
   readonly #queue = new BoundedQueue<Message>(MAX_WAITING)
   readonly #left: AbortSignal
   readonly #over: () => void
-  readonly #leave = () => this.end(new TargetStreamError('the client has left'))
+  readonly #leave = () => this.end(new TargetStreamError('the client has disconnected'))
   #waiting = 0
   #isOver = false
 

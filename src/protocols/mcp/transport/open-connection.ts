@@ -77,7 +77,7 @@ export async function openConnection(
     }
     const stream = readEvents(body, claim)
     const first = await stream.next().catch(() => undefined)
-    if (deps.signal.aborted) return failed('was not asked further: the client has left')
+    if (deps.signal.aborted) return failed('was not asked further: the client has disconnected')
     if (first?.done !== false || first.value.event !== 'endpoint') {
       return failed(`did not name its endpoint within ${OPENING_MS / 1000} s in its first event`)
     }

@@ -405,7 +405,7 @@ test('nothing is asked after the stream is over', async () => {
   expect(asked).toEqual([])
 })
 
-test('nothing is asked after the client has left', async () => {
+test('nothing is asked after the client has disconnected', async () => {
   const { stage, asked, released, leave } = stageWith()
   stage.text(1, 'text')
   leave()

@@ -259,7 +259,7 @@ test('an event without the empty line after it is one as well', () => {
   expect(out.ended).toBe(1)
 })
 
-test('what had arrived passes before the connection breaks off, and nothing after the client has left', async () => {
+test('what had arrived passes before the connection breaks off, and nothing after the client has disconnected', async () => {
   const { guard, asked } = service()
   const broken = sinkWith([guard])
   broken.send(chunk({ content: 'hello' }))
