@@ -15,7 +15,7 @@ const NOT_RUN: Readonly<Record<string, string>> = {
   'install.md': 'needs a package; test/package installs one',
   'monitoring.md': 'needs Prometheus, Grafana and the Collector; test/interop/observe has two of them',
   'policies.md': 'a list, which policies.test.ts writes',
-  'service.md': 'needs systemd',
+  'service.md': 'needs systemd; test/interop/service has one',
   'vision.md': 'shows figures',
 }
 
