@@ -3,6 +3,7 @@ import { existsSync, globSync, readFileSync } from 'node:fs'
 import { promisify } from 'node:util'
 import { expect, test } from 'vitest'
 import { VARIABLES } from '#api/process-variables.ts'
+import { isAsShown } from './guide-page.ts'
 
 const README = readFileSync('README.md', 'utf8')
 
@@ -21,14 +22,7 @@ test('README shows the output of the explanation that it tells to paste', async 
   const shown = /^\$ (bin\/gatewright explain .*)\n([^`]*)```/m.exec(README)
   expect(shown?.[1]).toBe(command)
   const { stdout } = await promisify(execFile)(process.execPath, command?.split(' ') ?? [])
-  // `...` stands for lines that the page leaves out.
-  const pieces = shown![2]!.split(/^ *\.\.\.\n/m)
-  let from = 0
-  for (const piece of pieces) {
-    const at = stdout.indexOf(piece, from)
-    expect(at, piece).toBeGreaterThanOrEqual(from)
-    from = at + piece.length
-  }
+  expect(isAsShown(shown![2]!, stdout), stdout).toBe(true)
 })
 
 test('commands to paste run TypeScript with the pinned runtime, and name files that exist', () => {

@@ -24,7 +24,7 @@ const OWN_PORTS = {
 }
 
 /** Where a page names a port: in an address, a field or an option. */
-const PORT = /(?<=[\w\]]:|\bport"?: |\bport[ =])\d{2,5}\b(?!\.?\d)/g
+const PORT = /(?<=[\w\]]:|\b(?:\w+_)?port(?:"?: |[ =]))\d{2,5}\b(?!\.?\d)/gi
 
 /** What a command printed, when it is not what the page shows. */
 export interface Difference {

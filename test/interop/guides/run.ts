@@ -13,7 +13,6 @@ const PROGRAMS: Readonly<Record<string, () => string>> = {
       'ratelimit',
       'github.com/envoyproxy/ratelimit/src/service_cmd@v1.4.1-0.20260122083618-3fb702589d36',
     ),
-  opa: () => installedGoProgram('opa', 'github.com/open-policy-agent/opa@v1.22.2'),
 }
 
 /** Runs the guides that need programs which `npm test` does not have. */
