@@ -1,8 +1,8 @@
 import { globSync, readFileSync } from 'node:fs'
-import { basename } from 'node:path'
+import { basename, join } from 'node:path'
 import { readGuide } from '../../guides/guide-page.ts'
 import { runGuide } from '../../guides/run-guide.ts'
-import { installedGoProgram, installedProgram } from '../counterparts.ts'
+import { builtGoProgram, installedGoProgram, installedProgram } from '../counterparts.ts'
 import { type Part, runParts } from '../run-parts.ts'
 
 /** Where the programs come from that guides need. */
@@ -12,6 +12,13 @@ const PROGRAMS: Readonly<Record<string, () => string>> = {
     installedGoProgram(
       'ratelimit',
       'github.com/envoyproxy/ratelimit/src/service_cmd@v1.4.1-0.20260122083618-3fb702589d36',
+    ),
+  // The checksum database does not have it: go.sum does.
+  'opa-envoy': () =>
+    builtGoProgram(
+      join(import.meta.dirname, 'go'),
+      'opa-envoy',
+      'github.com/open-policy-agent/opa-envoy-plugin/cmd/opa-envoy-plugin',
     ),
 }
 
