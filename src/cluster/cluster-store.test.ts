@@ -310,6 +310,20 @@ test('a status that the gateway wrote is no change when it comes back, and one o
   expect(told).toHaveBeenCalledOnce()
 })
 
+test('a status that another replica writes instead counts as it is in the API', async () => {
+  const { api, store, turns, writes } = await open({ [ROUTES]: [route('a')] })
+  await store.synced
+  await eventually('a watch', () => api.isWatched(ROUTES) && turns.length === 1)
+  const ours = { parents: [{ controllerName: 'ours' }] }
+  const write = () => store.writeStatuses({ written: [['HTTPRoute/default/a', ours]], withdrawn: [] })
+  write()
+  store.forgetWrites()
+  expect(store.statusOf('HTTPRoute/default/a')).toBeUndefined()
+  // Nobody has written it.
+  write()
+  expect(writes).toHaveLength(2)
+})
+
 test('what is no Kubernetes API is said', async () => {
   const { api, store } = await open({}, { special: (_, response) => answerJson(response, {}, 404) })
   await eventually('a reason', () =>

@@ -7,9 +7,13 @@ import type { ObjectStatus } from './translation.ts'
 import { Translator } from './translator.ts'
 
 function gatewayOn(port: number, hostname?: string): ApiObject {
+  return named('main', port, hostname)
+}
+
+function named(name: string, port: number, hostname?: string): ApiObject {
   return admitObject({
     kind: 'Gateway',
-    metadata: { name: 'main' },
+    metadata: { name },
     spec: {
       gatewayClassName: 'gatewright',
       listeners: [{ name: 'http', port, protocol: 'HTTP', ...(hostname && { hostname }) }],
@@ -122,6 +126,27 @@ test('problems found by compiling reach the statuses', () => {
   loop.apply({ set: [gatewayOn(8080), policy], removed: [] })
   loop.apply({ set: [], removed: [] })
   expect(seen).toEqual([[['Gateway', 'ProxyPolicy'], [problem]]])
+})
+
+test('statuses that are held back are published afterwards, all of them, and the plan goes on meanwhile', () => {
+  const { loop, deltas, statuses, withdrawn, put } = startLoop(gatewayOn(8080))
+  loop.holdStatuses(true)
+  put(gatewayOn(8081), named('other', 8082))
+  loop.apply({ set: [], removed: [gatewayOn(8081)] })
+  expect(deltas).toHaveLength(3)
+  // Findings are published alone.
+  expect(statuses.slice(1).flat()).toEqual([])
+  loop.holdStatuses(false)
+  expect(statuses.at(-1)).toMatchObject([{ kind: 'Gateway', name: 'other' }])
+  expect(withdrawn).toEqual(['Gateway/default/main'])
+  loop.holdStatuses(true)
+  loop.holdStatuses(false)
+  expect(statuses.at(-1), 'what the API has may be of another replica').toMatchObject([{ name: 'other' }])
+  loop.close()
+  const before = statuses.length
+  loop.holdStatuses(true)
+  loop.holdStatuses(false)
+  expect(statuses).toHaveLength(before)
 })
 
 test('a closed loop publishes nothing more', () => {

@@ -191,3 +191,14 @@ test('proxies are counted by Gateway and state', () => {
     { gateway: 'Gateway/default/other', current: 1, behind: 0, waiting: 0, refusals: 1 },
   ])
 })
+
+test('a proxy of another replica is reported and listed, but that replica counts it and tells what it refuses', () => {
+  const { it, reported, refused } = served()
+  it.changed(proxy({ isForwarded: true, refusals: [{ key: '', message: 'a bug' }] }))
+  expect(reported.map(([name]) => name)).toEqual([`${GATEWAY} default/a`])
+  expect(it.list()).toMatchObject([{ proxy: 'default/a', isCurrent: true }])
+  expect([it.counts(), refused]).toEqual([[], []])
+  // It connects to this one.
+  it.changed(proxy())
+  expect(it.counts()).toMatchObject([{ gateway: GATEWAY, current: 1 }])
+})
