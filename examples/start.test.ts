@@ -35,8 +35,13 @@ test('when the shell of npm ends, everything ends', { timeout: 60_000 }, async (
     output += chunk
   })
   const pid = Number(await eventually('the process has begun', () => /pid (\d+)/.exec(output)?.[1]))
+  let errors = ''
+  shell.stderr.on('data', (chunk: Buffer) => {
+    errors += chunk
+  })
   await once(shell.stderr, 'data')
   shell.kill('SIGTERM')
   await once(shell, 'exit')
   expect(await eventually('the process has ended', () => !runs(pid) || undefined)).toBe(true)
+  expect(errors, 'it was asked to end').not.toContain('ended with')
 })

@@ -10,7 +10,10 @@ import { type RunningGateway, waitForNote, waitForReadiness } from './wait-for-n
 
 export { runOne } from './upstreams/run-one.ts'
 
-const READY_WITHIN_MS = 30_000
+/** A machine with other work may need minutes. */
+const READY_WITHIN_MS = 600_000
+/** How often a user who waits is told what for. */
+const TELL_EVERY_MS = 10_000
 const PARENT_CHECK_MS = 200
 const OBJECTS = shortPath(fileURLToPath(projectFile('examples/quickstart')))
 const SCRIPT = fileURLToPath(projectFile('bin/main.js'))
@@ -73,26 +76,44 @@ async function start(paths: readonly string[]): Promise<number> {
   const state = mkdtempSync(join(tmpdir(), 'gatewright-'))
   process.once('exit', () => rmSync(state, { recursive: true, force: true }))
   const gateway = startGateway(paths, state)
-  const exit = exitCodeOf(gateway)
-  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => gateway.kill(signal))
-  whenShellEnds(() => gateway.kill('SIGTERM'))
+  let isStopping = false
+  const exit = exitCodeOf(gateway, () => isStopping)
+  const stop = (signal: NodeJS.Signals) => {
+    if (signal !== 'SIGHUP') isStopping = true
+    gateway.kill(signal)
+  }
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, stop)
+  whenShellEnds(() => stop('SIGTERM'))
 
   const gone = new AbortController()
   exit.then(() => gone.abort())
-  const running = await waitForNote(state, gone.signal, READY_WITHIN_MS)
-  const reason =
-    running === undefined ? 'it does not run' : await waitForReadiness(running, gone.signal, READY_WITHIN_MS)
-  const isLate = reason !== undefined && !gone.signal.aborted
-  if (running !== undefined && reason === undefined && !gone.signal.aborted)
-    console.log(describe(upstreams, { ...running, state, isQuickstart: paths.length === 0 }))
+  const running = await waitUntilReady(state, gone.signal)
+  const isLate = running === undefined && !gone.signal.aborted
+  if (running !== undefined) console.log(describe(upstreams, { ...running, state, isQuickstart: paths.length === 0 }))
   if (isLate) {
-    console.error(`the gateway was not ready after ${READY_WITHIN_MS / 1000} seconds (${reason}); stopping it`)
+    console.error(`the gateway was not ready after ${READY_WITHIN_MS / 60_000} minutes; stopping it`)
     gateway.kill('SIGTERM')
   }
 
   const code = await exit
   await upstreams.close()
   return isLate && code === 0 ? 1 : code
+}
+
+/** @returns undefined if the gateway has ended, or takes too long */
+async function waitUntilReady(state: string, gone: AbortSignal): Promise<RunningGateway | undefined> {
+  const from = performance.now()
+  let running: RunningGateway | undefined
+  for (;;) {
+    running ??= await waitForNote(state, gone, TELL_EVERY_MS)
+    const reason = running && (await waitForReadiness(running, gone, TELL_EVERY_MS))
+    if (gone.aborted) return undefined
+    if (running !== undefined && reason === undefined) return running
+    const waitedMs = performance.now() - from
+    if (waitedMs >= READY_WITHIN_MS) return undefined
+    const what = reason ?? 'it is still loading its code and objects'
+    console.error(`waiting for the gateway for ${(waitedMs / 1000).toFixed(0)} s: ${what}`)
+  }
 }
 
 /** npm passes signals to the shell that runs its script, and the shell may end without passing them on. */
@@ -122,10 +143,15 @@ function startGateway(paths: readonly string[], state: string): ChildProcess {
   return gateway
 }
 
-/** The exit code; 128 and the number of the signal when one ended it; 1 when it could not be started. */
-async function exitCodeOf(gateway: ChildProcess): Promise<number> {
+/**
+ * The exit code; 128 and the number of the signal when one ended it; 1 when it could not be started.
+ *
+ * @param isStopping whether it was asked to stop, so its end is no news. It ends with 1 when it was asked twice
+ */
+async function exitCodeOf(gateway: ChildProcess, isStopping: () => boolean): Promise<number> {
   try {
     const [code, signal] = (await once(gateway, 'exit')) as [number | null, NodeJS.Signals | null]
+    if (isStopping()) return signal === null ? 0 : 128 + constants.signals[signal]
     if (code !== 0) console.error(`the gateway ended with ${signal ?? `code ${code}`}`)
     return code ?? 128 + (signal === null ? 0 : constants.signals[signal])
   } catch (error) {

@@ -1,6 +1,7 @@
 import { Command, CommanderError, Option } from 'commander'
 import { ApiUnreadable } from '#cluster/api-unreadable.ts'
 import { VERSION } from '#instance/version.ts'
+import { keepCompiledCode } from './compiled-code.ts'
 import { describeVariables } from './describe-variables.ts'
 import { EXIT, type ExitCode } from './exit-code.ts'
 import { addOperatorCommands, adminOption as admin } from './operator-commands.ts'
@@ -103,6 +104,7 @@ function buildProgram(end: (code: ExitCode) => void, around: Surroundings | unde
     .addOption(allFields())
     .addHelpText('after', describeVariables('run'))
     .action(async (paths, options) => {
+      keepCompiledCode(options.state)
       const { run } = await import('./run.ts')
       end(await run(paths, options, around))
     })
@@ -148,6 +150,7 @@ function buildProgram(end: (code: ExitCode) => void, around: Surroundings | unde
     .addOption(allFields())
     .addHelpText('after', describeVariables('proxy'))
     .action(async (options) => {
+      keepCompiledCode(options.state)
       const { runProxy } = await import('./proxy.ts')
       end(await runProxy(options, around))
     })

@@ -84,14 +84,6 @@ export interface WorkerPoolEvents {
   bug(decisionId: string, stack: string): void
 }
 
-// A request passes through many small functions; V8 inlines more of them with this budget. Set before the first thread starts
-// (docs/decisions/0120-wire.md).
-v8.setFlagsFromString('--max-inlined-bytecode-size-cumulative=2500')
-
-// Otherwise V8 allocates what a request consists of among old objects as soon as a burst of requests has outlived a collection. Each of them
-// then keeps all young objects of its request until the next full collection (docs/decisions/0124-cost-of-llm-traffic.md).
-v8.setFlagsFromString('--no-allocation-site-pretenuring')
-
 // `bin/gatewright` limits the young generation of the main thread: its data lives long, and 48 MB for short-lived data save no time there.
 // Workers have the default, because requests are short-lived data.
 v8.setFlagsFromString('--max-semi-space-size=0')
@@ -164,6 +156,7 @@ export class WorkerPool {
   /** Requests and relayed connections that the maximum of the shutdown ended, in all workers. */
   #cutOff = 0
   #closing = false
+  #isTuned = false
 
   constructor(count: number, start: CommonStart, events: WorkerPoolEvents, tuning: WorkerPoolTuning = {}) {
     this.#start = start
@@ -406,11 +399,25 @@ export class WorkerPool {
     const version = this.#published?.delta.version
     const members = [...this.#members.values()]
     if (version === undefined || members.some((member) => member.version < version)) return
+    if (!this.#isTuned) tuneForTraffic()
+    this.#isTuned = true
     this.#events.applied(
       version,
       members.flatMap(({ failed }) => failed),
     )
   }
+}
+
+/**
+ * Sets the flags of V8 for traffic, in all threads. Before the workers have loaded their code, V8 would refuse what is cached of it, and of the modules of
+ * Node: it accepts only code that was compiled with the same flags.
+ */
+function tuneForTraffic(): void {
+  // A request passes through many small functions; V8 inlines more of them with this budget (docs/decisions/0120-wire.md).
+  v8.setFlagsFromString('--max-inlined-bytecode-size-cumulative=2500')
+  // Otherwise V8 allocates what a request consists of among old objects as soon as a burst of requests has outlived a collection. Each of them
+  // then keeps all young objects of its request until the next full collection (docs/decisions/0124-cost-of-llm-traffic.md).
+  v8.setFlagsFromString('--no-allocation-site-pretenuring')
 }
 
 /** Starts workers with that code, each in a thread of its own. */

@@ -73,7 +73,23 @@ class Node implements TableNode {
   }
 }
 
-export function compileTable({ first, runs, places, repeats = {}, anywhere }: TextTable): CompiledTable {
+/** Compiles when it is first read: every thread has these tables, and most gateways guard no traffic of LLMs. */
+export function compileTable(table: TextTable): CompiledTable {
+  let compiled: CompiledTable | undefined
+  return {
+    first: table.first,
+    get root() {
+      compiled ??= compileNow(table)
+      return compiled.root
+    },
+    get anywhere() {
+      compiled ??= compileNow(table)
+      return compiled.anywhere
+    },
+  }
+}
+
+function compileNow({ first, runs, places, repeats = {}, anywhere }: TextTable): CompiledTable {
   const root = new Node()
   const nodeAt = (path: string) => stepsOf(path).reduce((node, step) => node.at(step), root)
   for (const [paths, role] of Object.entries(runs)) for (const path of expandPaths(paths)) nodeAt(path).role = role
