@@ -24,27 +24,27 @@ const TOKEN =
   'curl -s http://localhost:9141/realms/quickstart/protocol/openid-connect/token -d grant_type=password -d client_id=quickstart -d username=alice -d password=alice | sed \'s/.*"access_token":"\\([^"]*\\)".*/\\1/\''
 
 const WHAT_TO_TRY = `
-Paste these into another terminal:
+Commands to paste into another terminal:
 
-  # HTTP: an echo server returns the request that it received
+HTTP: an echo server returns the request that it received:
   curl http://localhost:8080/hello
 
-  # LLM: a streamed chat; the model "fast" is an alias
+LLM: a streamed chat; the model "fast" is an alias:
   curl -N http://localhost:8080/v1/chat/completions -H 'content-type: application/json' -d '${CHAT}'
 
-  # MCP: the tools of two servers in one session
+MCP: the tools of two servers in one session:
   ${PROGRAM} mcp doctor http://localhost:8080/mcp
 
-  # A2A: an agent card with the address of the gateway
+A2A: an agent card with the address of the gateway:
   curl http://localhost:8080/a2a/.well-known/agent-card.json
 
-  # Tokens: alice gets one from the identity provider, and the backend sees who asks
+Tokens: alice gets one from the identity provider, and the backend sees who asks:
   curl http://localhost:8080/members -H "Authorization: Bearer $(${TOKEN})"
 
-  # The same in a browser: sign in as alice, password alice
+The same in a browser; sign in as alice, password alice:
   http://localhost:9141/realms/quickstart/account
 
-  # Explain which objects decide about a request, without sending it
+Explain which objects decide about a request, without sending it:
   ${PROGRAM} explain -f ${quoted(OBJECTS)} http://localhost:8080/levels/deep
 
 Details: ${join(OBJECTS, 'README.md')}
@@ -161,18 +161,26 @@ async function exitCodeOf(gateway: ChildProcess, isStopping: () => boolean): Pro
 }
 
 function describe(upstreams: Upstreams, { admin, api, metricsPort, state, isQuickstart }: Started): string {
-  const servers = upstreams.list.map(({ kind, name, url }) => `  ${url}   ${kind} server ${name}`)
+  const rows = (list: readonly (readonly [name: string, address: string | undefined])[]) =>
+    list
+      .flatMap(([name, address]) => (address === undefined ? [] : [`  ${name.padEnd(NAME_WIDTH)}${address}\n`]))
+      .join('')
+  const kubectl = `  kubectl --kubeconfig ${quoted(join(state, 'kubeconfig'))} get httproutes\n`
   return `
 Gatewright is ready. Ctrl-C stops everything.
 
-${isQuickstart ? '  http://localhost:8080   the gateway\n' : ''}  ${admin}  admin
-  http://127.0.0.1:${metricsPort}/metrics
-${api === undefined ? '' : `  ${api}  Kubernetes API: kubectl --kubeconfig ${join(state, 'kubeconfig')} get httproutes\n`}
+${rows([
+  ['gateway', isQuickstart ? 'http://localhost:8080' : undefined],
+  ['admin', admin],
+  ['metrics', `http://127.0.0.1:${metricsPort}/metrics`],
+  ['Kubernetes API', api],
+])}
 Behind it:
 
-${servers.join('\n')}
-${isQuickstart ? WHAT_TO_TRY : ''}`
+${rows(upstreams.list.map(({ kind, name, url }) => [`${kind} server ${name}`, url]))}${isQuickstart ? WHAT_TO_TRY : ''}${api === undefined ? '' : `\nObjects, statuses included:\n${kubectl}`}`
 }
+
+const NAME_WIDTH = 24
 
 /** Relative to the working directory, unless that is far from it. */
 function shortPath(path: string): string {
