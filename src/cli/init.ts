@@ -80,7 +80,9 @@ function nextSteps(folder: string, file: string, { key, path, headers = [], body
     `  ${PROGRAM} explain -f ${place} ${request}${data}`,
     `  ${PROGRAM} run ${place}`,
     '',
-    ...(key === undefined ? ['Or run it with example servers behind it:', '', `  ${PROGRAM} quickstart ${place}`, ''] : []),
+    ...(key === undefined
+      ? ['Or run it with example servers behind it:', '', `  ${PROGRAM} quickstart ${place}`, '']
+      : []),
     'Then, in another terminal:',
     '',
     `  curl ${request}${data}`,

@@ -5,7 +5,7 @@ import { keepCompiledCode } from './compiled-code.ts'
 import { describeVariables } from './describe-variables.ts'
 import { EXIT, type ExitCode } from './exit-code.ts'
 import { addOperatorCommands, adminOption as admin } from './operator-commands.ts'
-import { complain, print } from './output.ts'
+import { complain, print, printText } from './output.ts'
 import type { Surroundings } from './surroundings.ts'
 import { UsageError } from './usage-error.ts'
 
@@ -365,6 +365,19 @@ function buildProgram(end: (code: ExitCode) => void, around: Surroundings | unde
     .action(async (options) => {
       const { deleteProvider } = await import('./idp/deploy.ts')
       end(await deleteProvider(options, process.env))
+    })
+  program
+    .command('completion')
+    .description(
+      'Print a script that completes commands, options, files and paths of fields in a shell, such as: eval "$(gatewright completion bash)"',
+    )
+    .argument('<shell>', 'bash, zsh or fish')
+    .argument('[words...]', 'for the script itself: the words of a command line')
+    .action(async (shell, words) => {
+      const { complete } = await import('./complete.ts')
+      const { completionScript } = await import('./completion.ts')
+      if (shell !== 'words') printText(completionScript(shell))
+      else for (const candidate of complete(program, words)) print(candidate)
     })
   program
     .command('version')
