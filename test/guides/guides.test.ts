@@ -99,3 +99,23 @@ y: 2
     ],
   })
 })
+
+test('runGuide uses other ports than the page, and tells what differs', async () => {
+  const page = readGuide(`<!-- file: a.yaml -->
+\`\`\`yaml
+port: 8080
+weight: 8080
+\`\`\`
+\`\`\`console
+$ grep -c 8080 a.yaml
+1
+$ cat a.yaml; echo http://localhost:8080/
+port: 8080
+weight: 8080
+http://localhost:8080/
+$ echo other >&2
+another
+\`\`\`
+`)
+  expect(await runGuide(page)).toEqual([{ command: page.steps.at(-1), printed: 'other\n' }])
+})
