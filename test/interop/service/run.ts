@@ -37,10 +37,10 @@ const checkService: Part = async (transcript, stops) => {
   )
 
   const state = '--state /var/lib/gatewright'
-  transcript.check('backup', await codeOf(`gatewright backup /root/copy.db ${state}`), 0)
+  transcript.check('backup', await codeOf(`gatewright backup /var/tmp/copy.db ${state}`), 0)
   await run('systemctl stop gatewright')
   transcript.check('result of the stop', await property('Result'), 'success')
-  transcript.check('restore', await codeOf(`gatewright restore /root/copy.db ${state}`), 0)
+  transcript.check('restore', await codeOf(`gatewright restore /var/tmp/copy.db ${state}`), 0)
   transcript.check('it starts with what root has restored', await codeOf('systemctl start gatewright'), 0)
 }
 
