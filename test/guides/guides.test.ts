@@ -8,6 +8,7 @@ import { type Difference, runGuide } from './run-guide.ts'
 /** Guides whose commands no test runs as they are, with the reason. */
 const NOT_RUN: Readonly<Record<string, string>> = {
   'certificates.md': 'shows configuration; test/interop/acme orders certificates',
+  'container.md': 'needs Docker; test/interop/image has one',
   'explain.md': 'explain.test.ts runs it with servers of other implementations',
   'expressions.md': 'expressions.test.ts evaluates its expressions',
   'forwarded-headers.md': 'shows configuration',
