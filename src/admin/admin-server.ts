@@ -22,6 +22,7 @@ export interface AdminServerOptions {
   /** Must be a loopback address, because reading needs no authentication. */
   readonly host: string
   readonly port: number
+  readonly inherited?: number | undefined
   /** Calls that change something need it. */
   readonly token: string
   readonly version: string
@@ -82,6 +83,7 @@ export async function startAdminServer(options: AdminServerOptions): Promise<Run
   return startSmallServer({
     host,
     port,
+    inherited: options.inherited,
     purpose: ADMIN,
     variable: 'GATEWRIGHT_ADMIN_ADDR',
     refuse: refuseOutsiders,

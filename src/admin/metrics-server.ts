@@ -6,6 +6,7 @@ import { type Endpoint, type RunningServer, startSmallServer } from './small-ser
 export interface MetricsServerOptions {
   readonly host: string
   readonly port: number
+  readonly inherited?: number | undefined
   /** Called at every scrape. */
   readonly metricsText: (format: MetricsFormat) => string
   readonly reportBug: (error: unknown) => void

@@ -5,6 +5,7 @@ import { type Endpoint, type RunningServer, startSmallServer } from './small-ser
 export interface ReadinessServerOptions {
   readonly host: string
   readonly port: number
+  readonly inherited?: number | undefined
   /** Why the gateway is not ready; empty: it is. */
   readonly whyNotReady: () => readonly string[]
   /** What an operator must know of a gateway that is ready. */

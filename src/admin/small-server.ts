@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { hostPort } from '#base/host-port.ts'
-import { type ListenAddress, listen } from '#base/listen.ts'
+import { type ListenAddress, listen, listeningDescriptor } from '#base/listen.ts'
 import { type Answer, type StreamedAnswer, textAnswer } from './answer.ts'
 import { SERVER_FIELD } from './server-field.ts'
 
@@ -30,6 +30,8 @@ export interface RunningServer {
   readonly port: number
   /** `http://127.0.0.1:15000`, `http://[::1]:15000` */
   readonly url: string
+  /** Of its socket, while it is open. */
+  readonly descriptor: number
   /** Stops accepting; resolves when the requests in flight are complete. */
   close(): Promise<void>
 }
@@ -66,7 +68,7 @@ export async function startSmallServer(options: SmallServerOptions): Promise<Run
     for (const response of streams) response.end()
     return new Promise<void>((resolve) => server.close(() => resolve()))
   }
-  return { port, url, close }
+  return { port, url, descriptor: listeningDescriptor(server), close }
 }
 
 async function answerRequest(

@@ -1,6 +1,6 @@
 import { clock } from '#base/clock.ts'
 import { hostPort } from '#base/host-port.ts'
-import { listen } from '#base/listen.ts'
+import { listen, listeningDescriptor } from '#base/listen.ts'
 import { RequestAnswerer } from './serve/answer-request.ts'
 import type { ApiContext } from './serve/api-context.ts'
 import { bearerCheck } from './serve/bearer-token.ts'
@@ -17,6 +17,7 @@ export interface ApiServerOptions extends ApiContext {
   readonly host: string
   /** 0: any free port. */
   readonly port: number
+  readonly inherited?: number | undefined
   /** PEM texts. */
   readonly certificate: string
   readonly key: string
@@ -28,6 +29,8 @@ export interface RunningApiServer {
   readonly port: number
   /** `https://127.0.0.1:15010` */
   readonly url: string
+  /** Of its socket, while it is open. */
+  readonly descriptor: number
   /** Ends all watches; resolves when the requests in flight are complete, or after a second. */
   close(): Promise<void>
 }
@@ -37,7 +40,7 @@ export interface RunningApiServer {
  * @throws PortInUse
  */
 export async function startApiServer(options: ApiServerOptions): Promise<RunningApiServer> {
-  const { host, certificate: cert, key, token, watches } = options
+  const { host, inherited, certificate: cert, key, token, watches } = options
   const answerer = new RequestAnswerer(options, bearerCheck(token))
   const server = createServer(
     { cert, key, minVersion: 'TLSv1.2', maxHeaderSize: MAX_HEAD_BYTES },
@@ -45,7 +48,8 @@ export async function startApiServer(options: ApiServerOptions): Promise<Running
       answerer.answer(request, response).catch(options.reportBug)
     },
   )
-  const port = await listen(server, { host, port: options.port, purpose: 'API', variable: 'GATEWRIGHT_API_ADDR' })
+  const address = { host, port: options.port, inherited, purpose: 'API', variable: 'GATEWRIGHT_API_ADDR' }
+  const port = await listen(server, address)
   const close = () =>
     new Promise<void>((resolve) => {
       const late = clock.after(GRACE_MS, () => server.closeAllConnections())
@@ -56,5 +60,5 @@ export async function startApiServer(options: ApiServerOptions): Promise<Running
       watches.close()
       server.closeIdleConnections()
     })
-  return { port, url: `https://${hostPort(host, port)}`, close }
+  return { port, url: `https://${hostPort(host, port)}`, descriptor: listeningDescriptor(server), close }
 }

@@ -21,6 +21,7 @@ export interface ApiServiceOptions {
   readonly host: string
   /** 0: any free port. */
   readonly port: number
+  readonly inherited?: number | undefined
   readonly table: ResourceTable
   readonly fileOf: (key: ResourceKey) => FileOrigin | undefined
   /** All problems of the objects in use. */
@@ -37,6 +38,8 @@ export interface ApiService {
   /** `https://127.0.0.1:15010` */
   readonly url: string
   readonly port: number
+  /** Of its socket, while it is open. */
+  readonly descriptor: number
   close(): Promise<void>
 }
 
@@ -45,7 +48,7 @@ export interface ApiService {
  * @throws PortInUse
  */
 export async function startApiService(options: ApiServiceOptions): Promise<ApiService> {
-  const { host, port, table, fileOf, files, log, reportBug } = options
+  const { host, port, inherited, table, fileOf, files, log, reportBug } = options
   const kinds = new KindRegistry([...builtInKinds(), ...reviewKinds(), definitionKind()])
   const customResources = new CustomResources({
     table,
@@ -61,6 +64,7 @@ export async function startApiService(options: ApiServiceOptions): Promise<ApiSe
   const server = await startApiServer({
     host,
     port,
+    inherited,
     certificate,
     key,
     token,
@@ -85,7 +89,7 @@ export async function startApiService(options: ApiServiceOptions): Promise<ApiSe
     customResources.close()
     await server.close()
   }
-  return { url: server.url, port: server.port, close }
+  return { url: server.url, port: server.port, descriptor: server.descriptor, close }
 }
 
 /** What the control plane found in an object, for its author. */

@@ -14,6 +14,8 @@ export interface OpenedStore {
   readonly state: StateFolder
   /** Closes the files, too. */
   readonly store: ObjectStore
+  /** Undefined: the state folder cannot be used. */
+  readonly journal?: SqliteJournal
 }
 
 /**
@@ -28,5 +30,5 @@ export function openStore(files: FileStore, folder: string | undefined, message:
   const report = (problem: JournalFailure) =>
     message('store', 'error', 'a change could not be stored', { cause: problem.message })
   const { journal, content } = SqliteJournal.open(state.pathOf(DATABASE_FILE), report)
-  return { state, store: new ServedStore(files, new ResourceTable(journal, content), report) }
+  return { state, store: new ServedStore(files, new ResourceTable(journal, content), report), journal }
 }

@@ -88,6 +88,10 @@ function buildProgram(end: (code: ExitCode) => void, around: Surroundings | unde
     .argument('[paths...]', PATHS)
     .option('-f, --file <path>', FILES, collect)
     .option('--state <dir>', STATE)
+    .option(
+      '--replace',
+      'take the place of the gateway that runs with the same state folder, without a refused connection, and end; without such a gateway, run one',
+    )
     .addOption(bind())
     .addOption(allowForwardTo())
     .addOption(allowExternalName())

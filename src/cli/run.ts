@@ -1,4 +1,5 @@
 import { existsSync } from 'node:fs'
+import { join } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
 import { NotLoopback } from '#admin/admin-server.ts'
 import { PortInUse } from '#base/listen.ts'
@@ -9,7 +10,7 @@ import {
   type SharedSettings,
 } from '#control/gateways/read-process-settings.ts'
 import { BadAddressPool } from '#instance/address-pool.ts'
-import { Instance } from '#instance/instance.ts'
+import { Instance, NotReady } from '#instance/instance.ts'
 import type { InstanceOptions } from '#instance/options.ts'
 import { StateFolderUnusable } from '#instance/state-folder.ts'
 import { TLS_MATERIAL } from '#net/tls-material.ts'
@@ -29,19 +30,25 @@ import { notifyService } from './notify-service.ts'
 import { objectPaths, type PathFlags } from './object-paths.ts'
 import { type OpenedStore, openStore } from './open-store.ts'
 import { operatorAddresses } from './operator-addresses.ts'
+import { complain, print } from './output.ts'
 import { type RecordFlags, recordBodies, recordSettings } from './record-settings.ts'
+import { askToReplace, thisProgram } from './replace/ask-to-replace.ts'
+import { type JoinedPredecessor, joinPredecessor } from './replace/join-predecessor.ts'
+import { REPLACE_SOCKET } from './replace/messages.ts'
+import { ReplaceSocket } from './replace/replace-socket.ts'
 import { writeRunningNote } from './running-note.ts'
-import { checkStatePath } from './state-path.ts'
+import { checkStatePath, STATE_FOLDER } from './state-path.ts'
 import { type Surroundings, WHOLE_PROCESS } from './surroundings.ts'
 import { UsageError } from './usage-error.ts'
 
 export interface RunFlags extends ForwardFlags, ListenFlags, LogFlags, PathFlags, RecordFlags {
   readonly state?: string
   readonly workers?: string | undefined
+  readonly replace?: boolean
 }
 
 /** Causes that the user can remove; they are no bugs. */
-const START_FAILURES = [PortInUse, BadAddressPool, NotLoopback, StateFolderUnusable, DatabaseUnusable]
+const START_FAILURES = [PortInUse, BadAddressPool, NotLoopback, NotReady, StateFolderUnusable, DatabaseUnusable]
 
 /** Runs a gateway until it is stopped. */
 export async function run(
@@ -49,11 +56,50 @@ export async function run(
   flags: RunFlags,
   around: Surroundings = WHOLE_PROCESS,
 ): Promise<ExitCode> {
-  const { environment } = around
   const files = objectPaths('run', paths, flags)
   const missing = files.find((path) => !existsSync(path))
   if (missing !== undefined) throw new UsageError(`no such file or directory: ${missing}`)
   if (flags.state !== undefined) checkStatePath(flags.state, files)
+  const predecessor = await joinPredecessor(around.environment)
+  if (flags.replace && predecessor === undefined) {
+    const code = await replaceRunning(flags, around.environment)
+    if (code !== undefined) return code
+  }
+  try {
+    return await runGateway(files, flags, around, predecessor)
+  } catch (error) {
+    predecessor?.failed((error as Error).message)
+    throw error
+  }
+}
+
+/** @returns undefined: no gateway uses the state folder */
+async function replaceRunning(
+  { state = STATE_FOLDER }: RunFlags,
+  environment: Environment,
+): Promise<ExitCode | undefined> {
+  if (process.platform === 'win32') {
+    throw new UsageError(
+      '--replace is not possible on Windows, where no process inherits sockets; stop the gateway and start it again',
+    )
+  }
+  const answer = await askToReplace(join(state, REPLACE_SOCKET), thisProgram(environment))
+  if (answer?.kind === 'failed') {
+    complain(`the running gateway was not replaced: ${answer.cause}`)
+    return EXIT.findings
+  }
+  if (answer === undefined) return undefined
+  print(`process ${answer.now} has replaced process ${answer.before}, which ends when its connections have`)
+  return EXIT.ok
+}
+
+async function runGateway(
+  files: readonly string[],
+  flags: RunFlags,
+  around: Surroundings,
+  predecessor: JoinedPredecessor | undefined,
+): Promise<ExitCode> {
+  const { environment } = around
   await using stops = new AsyncDisposableStack()
   const fromFiles = new FileStore(files, { watch: true, tlsMaterial: TLS_MATERIAL, environment })
   stops.defer(() => fromFiles.close())
@@ -68,18 +114,37 @@ export async function run(
   const settings = logSettings(flags, environment)
   const workers = flags.workers ?? shared.workers?.toString()
   const records = recordSettings(flags, environment, files)
+  const fromFlags = toOptions(store, { ...flags, workers }, settings, environment)
+  const { sessionKeys } = fromFlags
+  const keepsKey = predecessor !== undefined && !environment.SESSION_KEY
   const options = {
-    ...toOptions(store, { ...flags, workers }, settings, environment),
+    ...fromFlags,
+    // MCP clients keep the sessions that they have.
+    sessionKeys: keepsKey ? { ...sessionKeys, current: predecessor.sessionKey } : sessionKeys,
     records,
     recordBodyBytes: recordBodies(flags, environment),
+    predecessor: predecessor && {
+      ...predecessor,
+      // systemd must know the new process before the one that it knows ends.
+      takeOver: async () => {
+        await notifyService(`MAINPID=${process.pid}`, environment, logging.message)
+        await predecessor.takeOver()
+      },
+    },
   }
   const log = new InstanceLog(new ApplicationLog(settings, around.openLog()))
   logging.open((...line) => log.message(...line))
-  if (opened instanceof Error) {
-    log.failed(opened.message)
+  const fail = (cause: string) => {
+    predecessor?.failed(cause)
+    log.failed(cause)
     return EXIT.findings
   }
-  const { state } = opened
+  if (opened instanceof Error) return fail(opened.message)
+  const { state, journal } = opened
+  if (flags.replace) {
+    if (!state.isUsable) return fail('--replace needs a state folder that can be written')
+    if (predecessor === undefined) log.message('instance', 'info', 'no gateway to replace uses the state folder', {})
+  }
   for (const one of shared.differing) log.settingOfOther(one)
   const signals = around.handleSignals()
   around.catchWarnings((fields) => log.message('workers', 'warn', 'runtime warning', fields))
@@ -88,8 +153,7 @@ export async function run(
     instance = await Instance.start({ ...options, state, startThread: around.startThread }, log)
   } catch (error) {
     if (!isStartFailure(error)) throw error
-    log.failed(error.message)
-    return EXIT.findings
+    return fail(error.message)
   }
   const memoryOfStart = around.releaseMemoryOfStart()
   signals.onReload(() => {
@@ -111,14 +175,43 @@ export async function run(
   instance.onQuit(() => signals.stop())
   log.started(instance)
   const note = writeRunningNote(state, instance)
-  notifyService('READY=1', environment, logging.message)
-  await signals.stopped
-  notifyService('STOPPING=1', environment, logging.message)
+  void notifyService('READY=1', environment, logging.message)
+  const replaced = Promise.withResolvers<'replaced'>()
+  const successors =
+    journal &&
+    new ReplaceSocket(
+      state.pathOf(REPLACE_SOCKET),
+      {
+        sockets: () => instance.sockets(),
+        get isReady() {
+          return instance.whyNotReady.length === 0
+        },
+        sessionKey: options.sessionKeys.current,
+        lendState: () => {
+          instance.lendState()
+          journal.close()
+        },
+        takeStateBack: () => {
+          journal.reopen()
+          instance.takeStateBack()
+        },
+        handOver: () => {
+          instance.handOver()
+          replaced.resolve('replaced')
+        },
+      },
+      environment,
+      logging.message,
+    )
+  const isReplaced = (await Promise.race([signals.stopped, replaced.promise])) === 'replaced'
+  successors?.close()
+  if (!isReplaced) void notifyService('STOPPING=1', environment, logging.message)
   memoryOfStart.cancel()
-  const times = instance.shutdownTimes
+  const { minMs, maxMs } = instance.shutdownTimes
+  const times = { minMs: isReplaced ? 0 : minMs, maxMs }
   log.stopping(times)
   await instance.close(times)
-  note.remove()
+  if (!isReplaced) note.remove()
   log.stopped()
   return EXIT.ok
 }

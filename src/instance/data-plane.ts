@@ -13,7 +13,7 @@ import { encodeMetric } from '#observe/otlp/encode-metric.ts'
 import { type MetricsExport, MetricsExporter } from '#observe/otlp/metrics-exporter.ts'
 import type { PlanDelta } from '#plan/delta.ts'
 import type { PlanReports, PlanTarget } from '#plan/plan-link.ts'
-import { socketKey } from '#plan/socket.ts'
+import { type ListeningSocket, socketKey } from '#plan/socket.ts'
 import { BucketLevels } from '#state/bucket-levels.ts'
 import { buffersOf, createSlotMemory } from '#state/slots.ts'
 import { availableMemory, bodyMemoryOf } from '#workers/body-memory.ts'
@@ -114,6 +114,7 @@ export class DataPlane implements PlanTarget {
     this.publisher = new PlanPublisher(memory, this.#levelFile?.levels ?? new BucketLevels(), {
       evicted: evictionReporter(this.#ownMetrics, (...line) => events.message(...line)),
       servers: parts.operatorSockets,
+      inherited: options.predecessor?.traffic ?? [],
       onFault,
     })
     this.workers = new WorkerPool(
@@ -202,6 +203,22 @@ export class DataPlane implements PlanTarget {
   /** From now on the levels of rate limits are kept. */
   keepLevels(): void {
     this.#levelFile?.start()
+  }
+
+  /** Saves the levels of rate limits for another process, and keeps them no longer. */
+  lendLevels(): void {
+    this.#levelFile?.close()
+  }
+
+  /**
+   * The sockets that the workers listen on.
+   * @throws Error if they cannot be known
+   */
+  async sockets(): Promise<readonly ListeningSocket[]> {
+    await this.#publishing
+    const sockets = await this.workers.sockets()
+    if (sockets === undefined) throw new Error('a worker does not answer')
+    return sockets
   }
 
   /** Listeners of the plan in force. */

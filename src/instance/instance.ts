@@ -16,13 +16,22 @@ import { describeStatus } from './describe-status.ts'
 import { type BugReports, bugReports, type InstanceEvents } from './events.ts'
 import { MAX_FILES, neededFiles } from './file-limit.ts'
 import { OperatorServers, partsOf } from './operator-servers.ts'
-import type { InstanceOptions } from './options.ts'
+import type { InstanceOptions, Predecessor } from './options.ts'
 import type { ShutdownTimes } from './shutdown-times.ts'
 import { VERSION } from './version.ts'
 import { whyNotReady } from './why-not-ready.ts'
 
 /** A change of at least this many objects leaves garbage worth collecting. */
 const BIG_CHANGE = 1000
+
+/** A gateway that replaces another one would serve less than that one. The message is one line for a terminal. */
+export class NotReady extends Error {
+  override readonly name = 'NotReady'
+
+  constructor(reasons: readonly string[]) {
+    super(`it is not ready: ${reasons.join('; ')}`)
+  }
+}
 
 /** A gateway in one process: a control plane and a data plane that are joined in memory, and the servers for operators. */
 export class Instance {
@@ -92,17 +101,23 @@ export class Instance {
 
   /**
    * Starts everything. Resolves when the first plan is in force and each of its sockets is open or known to be in use.
-   * @throws PortInUse, NotLoopback, BadAddressPool
+   * @throws PortInUse, NotLoopback, BadAddressPool, NotReady
    */
   static async start(options: InstanceOptions, events: InstanceEvents): Promise<Instance> {
     const instance = new Instance(options, events)
     instance.#checkFileLimit()
+    const { predecessor } = options
     try {
-      await instance.#startServers()
-      // The first start makes a certificate for the API; traffic does not wait for it.
-      await Promise.all([instance.#startTraffic(), instance.#startApi()])
+      if (predecessor !== undefined) await instance.#replace(predecessor)
+      else {
+        await instance.#startServers()
+        // The first start makes a certificate for the API; traffic does not wait for it.
+        await Promise.all([instance.#startTraffic(), instance.#startApi()])
+      }
     } catch (error) {
-      await instance.close({ minMs: 0, maxMs: 0 })
+      predecessor?.failed((error as Error).message)
+      // Clients have no request yet, or had some with sockets of the predecessor.
+      await instance.close({ minMs: 0, maxMs: predecessor === undefined ? 0 : instance.shutdownTimes.maxMs })
       throw error
     }
     instance.#data.keepLevels()
@@ -191,6 +206,51 @@ export class Instance {
     await this.#servers.close()
   }
 
+  /**
+   * Its sockets, for a process that replaces this one.
+   * @throws Error if they cannot be known
+   */
+  async sockets(): Promise<Pick<Predecessor, 'traffic' | 'operators'>> {
+    return { traffic: await this.#data.sockets(), operators: this.#servers.listening(this.#api) }
+  }
+
+  /** Another process begins with the state folder as it is. Until it serves, or has failed, nothing is saved. */
+  lendState(): void {
+    this.#data.lendLevels()
+  }
+
+  /** The other process has failed. */
+  takeStateBack(): void {
+    this.#data.keepLevels()
+  }
+
+  /** Another process serves: only open connections remain. Its sockets are the same, so none of this closes one of a client. */
+  handOver(): void {
+    this.#draining = true
+    this.#certificates?.close()
+    this.#control.close()
+    void this.#api?.close()
+    void this.#servers.close()
+  }
+
+  /** Starts while another process serves from the same sockets. It serves whenever this fails. */
+  async #replace(predecessor: Predecessor): Promise<void> {
+    // Clients would reach at once what a policy may protect.
+    const unprotected = this.store.unknownProtection().map(formatProblem)
+    if (predecessor.isReady && unprotected.length > 0) throw new NotReady(unprotected)
+    await this.#startTraffic()
+    this.#started = true
+    const { whyNotReady } = this
+    if (predecessor.isReady && whyNotReady.length > 0) throw new NotReady(whyNotReady)
+    this.#data.publisher.closeInherited()
+    await this.#startServers()
+    await this.#startApi()
+    this.#servers.closeInherited()
+    // The workers have got the sockets of these servers only as they are configured.
+    this.#data.send()
+    await predecessor.takeOver()
+  }
+
   async #startServers(): Promise<void> {
     await this.#servers.start({
       ...partsOf(this.#data),
@@ -243,6 +303,7 @@ export class Instance {
     const { startApiService } = await import('#apiserver/api-service.ts')
     this.#api = await startApiService({
       ...api,
+      inherited: this.#servers.inherited('api'),
       table: served.table,
       fileOf: (key) => served.fileOf(key),
       findings: () => this.findings,

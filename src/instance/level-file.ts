@@ -59,10 +59,11 @@ export class LevelFile {
     })
   }
 
-  /** Saves for the last time, unless the gateway has not started: another one may use the folder. */
+  /** Saves for the last time before another start, unless the gateway does not save: another one may use the folder. */
   close(): void {
     if (this.#timer === undefined) return
     this.#timer.cancel()
+    this.#timer = undefined
     this.#save()
   }
 

@@ -1,11 +1,14 @@
+import { closeSync } from 'node:fs'
 import { type AdminServerOptions, type RequestReports, startAdminServer } from '#admin/admin-server.ts'
 import { startMetricsServer } from '#admin/metrics-server.ts'
 import { startReadinessServer } from '#admin/readiness-server.ts'
 import type { RunningServer } from '#admin/small-server.ts'
 import type { StatusReport } from '#admin/status-report.ts'
+import { hostPort } from '#base/host-port.ts'
 import type { SecretHider } from '#base/known-secrets.ts'
-import type { OperatorSocket } from '#net/connect/own-machine.ts'
+import type { OperatorServer, OperatorSocket } from '#net/connect/own-machine.ts'
 import type { MetricsFormat } from '#observe/metrics/write-family.ts'
+import type { ListeningSocket } from '#plan/socket.ts'
 import { loadAdminToken } from './admin-token.ts'
 import type { DataPlane } from './data-plane.ts'
 import type { InstanceEvents } from './events.ts'
@@ -13,7 +16,7 @@ import { operatorSockets } from './operator-sockets.ts'
 import type { InstanceOptions } from './options.ts'
 import { VERSION } from './version.ts'
 
-type Addresses = Pick<InstanceOptions, 'admin' | 'metrics' | 'readiness' | 'api' | 'state'>
+type Addresses = Pick<InstanceOptions, 'admin' | 'metrics' | 'readiness' | 'api' | 'state' | 'predecessor'>
 
 export interface OperatorParts {
   readonly metricsText: (format: MetricsFormat) => string
@@ -49,12 +52,15 @@ export function partsOf(data: DataPlane): Pick<OperatorParts, 'metricsText' | 'd
   }
 }
 
+const SERVERS: readonly OperatorServer[] = ['readiness', 'metrics', 'admin', 'api']
+
 /** The servers for operators: readiness, metrics and admin. */
 export class OperatorServers {
   readonly #addresses: Addresses
   #readiness: RunningServer | undefined
   #metrics: RunningServer | undefined
   #admin: RunningServer | undefined
+  #closed: Promise<void> | undefined
 
   constructor(addresses: Addresses) {
     this.#addresses = addresses
@@ -64,10 +70,18 @@ export class OperatorServers {
   async start(parts: OperatorParts): Promise<void> {
     const { metricsText, dump, requests, events, secrets, whyNotReady, readinessNote, status, quit, reportBug } = parts
     const { admin, metrics, readiness, state } = this.#addresses
-    this.#readiness = await startReadinessServer({ ...readiness, whyNotReady, note: readinessNote, reportBug })
-    this.#metrics = await startMetricsServer({ ...metrics, metricsText, reportBug })
+    const of = (server: OperatorServer) => ({ inherited: this.inherited(server) })
+    this.#readiness = await startReadinessServer({
+      ...readiness,
+      ...of('readiness'),
+      whyNotReady,
+      note: readinessNote,
+      reportBug,
+    })
+    this.#metrics = await startMetricsServer({ ...metrics, ...of('metrics'), metricsText, reportBug })
     this.#admin = await startAdminServer({
       ...admin,
+      ...of('admin'),
       token: loadAdminToken(state),
       version: VERSION,
       status,
@@ -94,7 +108,41 @@ export class OperatorServers {
     return operatorSockets(this.#addresses, { readiness, metrics, admin, api })
   }
 
-  async close(): Promise<void> {
+  /** The sockets of these servers, for a process that replaces this one. */
+  listening(api?: { readonly descriptor: number }): ListeningSocket[] {
+    const servers = { readiness: this.#readiness, metrics: this.#metrics, admin: this.#admin, api }
+    return SERVERS.flatMap((server) => {
+      const [key, open] = [this.#keyOf(server), servers[server]]
+      return key === undefined || open === undefined ? [] : [{ socket: key, descriptor: open.descriptor }]
+    })
+  }
+
+  /** The socket that the process that this one replaces had for a server at the same address. */
+  inherited(server: OperatorServer): number | undefined {
+    const key = this.#keyOf(server)
+    return this.#addresses.predecessor?.operators.find(({ socket }) => socket === key)?.descriptor
+  }
+
+  /** Closes the inherited sockets that no server has. */
+  closeInherited(): void {
+    const keys = SERVERS.map((server) => this.#keyOf(server))
+    for (const { socket, descriptor } of this.#addresses.predecessor?.operators ?? []) {
+      if (!keys.includes(socket)) closeSync(descriptor)
+    }
+  }
+
+  /** Undefined: there is no such server. */
+  #keyOf(server: OperatorServer): string | undefined {
+    const address = this.#addresses[server]
+    return address && `${server} ${hostPort(address.host, address.port)}`
+  }
+
+  close(): Promise<void> {
+    this.#closed ??= this.#closeAll()
+    return this.#closed
+  }
+
+  async #closeAll(): Promise<void> {
     await Promise.all([this.#readiness, this.#metrics, this.#admin].map((server) => server?.close()))
   }
 }

@@ -1,6 +1,7 @@
 import type { TransportSetting } from '#net/transport/choose-transports.ts'
 import type { LogFormat } from '#observe/log/line-formats.ts'
 import type { MetricsExport } from '#observe/otlp/metrics-exporter.ts'
+import type { ListeningSocket } from '#plan/socket.ts'
 import type { PriceFile } from '#store/price-file.ts'
 import type { ObjectStore } from '#store/store.ts'
 import type { SessionKeys } from '#workers/sealer.ts'
@@ -40,6 +41,8 @@ export interface DataPlaneOptions {
   readonly sessionKeys: SessionKeys
   /** Where decision records are written, with the limit of all files together; undefined: nowhere. */
   readonly records?: { readonly folder: string; readonly limitBytes: number } | undefined
+  /** The process that this one replaces. */
+  readonly predecessor?: Predecessor | undefined
   /** Keeps the levels of local rate limits across restarts; undefined: they start unused. */
   readonly state: StateFolder | undefined
   /** Memory for the bodies that a worker buffers, in bytes; undefined: a share of the available memory. */
@@ -54,6 +57,20 @@ export interface DataPlaneOptions {
   readonly transport: TransportSetting
   /** Starts a proxy worker; undefined: in a thread of its own. */
   readonly startThread?: StartThread | undefined
+}
+
+/** A process that serves until this one does, in the same state folder. */
+export interface Predecessor {
+  /** Its sockets for traffic, which this process has inherited. */
+  readonly traffic: readonly ListeningSocket[]
+  /** Those of its servers for operators; the key is the name of the server and its address. */
+  readonly operators: readonly ListeningSocket[]
+  /** It is ready for traffic. */
+  readonly isReady: boolean
+  /** Tells it that this process serves. Resolves when it has let go of the state folder, and has only its open connections left. */
+  takeOver(): Promise<void>
+  /** Tells it that this process ends, so that it keeps serving. Only the first cause counts. */
+  failed(cause: string): void
 }
 
 export interface HostPort {

@@ -1,3 +1,4 @@
+import { closeSync } from 'node:fs'
 import { byKey } from '#base/compare-text.ts'
 import type { Finding } from '#base/finding.ts'
 import type { NodeFault } from '#base/incremental/stage.ts'
@@ -13,7 +14,7 @@ import { type CircuitId, parseCircuitKey } from '#plan/circuit-key.ts'
 import type { PlanDelta } from '#plan/delta.ts'
 import { type EndpointId, parseEndpointKey } from '#plan/endpoint-key.ts'
 import type { ListenerItem, PlanItem } from '#plan/item.ts'
-import { socketKey } from '#plan/socket.ts'
+import { type ListeningSocket, socketKey } from '#plan/socket.ts'
 import { KeptCopies, type KeptKind, type KeptUpdate } from '#policies/shared/kept/kept-copies.ts'
 import type { BucketLevels } from '#state/bucket-levels.ts'
 import { isCircuitOpen } from '#state/circuit.ts'
@@ -35,6 +36,8 @@ export interface CircuitState extends CircuitId {
 interface PublisherOptions extends Pick<SharedState, 'evicted'> {
   /** Sockets of the servers for operators. */
   readonly servers?: () => readonly OperatorSocket[]
+  /** Sockets for traffic that the process inherited. */
+  readonly inherited?: readonly ListeningSocket[]
   /** Called when an item makes the check of the plan throw; by default, the error is thrown again. */
   readonly onFault?: (fault: NodeFault) => void
 }
@@ -59,11 +62,14 @@ export class PlanPublisher {
   readonly #changedSlots = new Set<string>()
   readonly #levels: BucketLevels
   readonly #kept = new KeptCopies(importKey)
+  /** Those that no worker has got yet. */
+  #inherited: readonly ListeningSocket[]
   #sources: SourceChanges = { keySets: UNCHANGED, credentials: UNCHANGED }
   #version = 0
 
   constructor(memory: SlotMemory, levels: BucketLevels, options: PublisherOptions = {}) {
-    const { evicted, servers = () => [], onFault } = options
+    const { evicted, servers = () => [], inherited = [], onFault } = options
+    this.#inherited = inherited
     this.#memory = memory
     this.#directory = new SlotDirectory(memory)
     this.#levels = levels
@@ -165,11 +171,20 @@ export class PlanPublisher {
     this.#refused.clear()
     for (const [socket, { address, port }] of wanted) {
       if (this.#open.has(socket)) continue
-      const message = await probeSocket(address, port)
+      const isInherited = this.#inherited.some((one) => one.socket === socket)
+      const message = isInherited ? undefined : await probeSocket(address, port)
       if (message === undefined) this.#open.add(socket)
       else this.#refused.set(socket, message)
     }
-    return { ...this.#takeChange(), sockets: [...this.#open], everything: () => this.#everything() }
+    const inherited = this.#inherited.filter(({ socket }) => this.#open.has(socket))
+    this.#inherited = this.#inherited.filter(({ socket }) => !this.#open.has(socket))
+    return { ...this.#takeChange(), sockets: [...this.#open], inherited, everything: () => this.#everything() }
+  }
+
+  /** Closes the inherited sockets that no plan has wanted so far. */
+  closeInherited(): void {
+    for (const { descriptor } of this.#inherited) closeSync(descriptor)
+    this.#inherited = []
   }
 
   #takeChange(): PlanUpdate {

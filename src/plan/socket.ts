@@ -8,3 +8,11 @@ export interface Socket {
 export function socketKey({ address, port }: Socket): string {
   return `${address}:${port}`
 }
+
+/** A socket that is open for connections. */
+export interface ListeningSocket {
+  /** Its key. */
+  readonly socket: string
+  /** Its number in this process. */
+  readonly descriptor: number
+}

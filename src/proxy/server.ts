@@ -31,6 +31,7 @@ import type { BackendFact } from '#plan/backend-fact.ts'
 import type { CircuitId } from '#plan/circuit-key.ts'
 import type { PlanChange } from '#plan/delta.ts'
 import type { EndpointId } from '#plan/endpoint-key.ts'
+import type { ListeningSocket } from '#plan/socket.ts'
 import type { PasswordChecker } from '#policies/shared/authentication/password-checker.ts'
 import type { CloudServices } from '#policies/shared/clouds/cloud-services.ts'
 import { type ThreadShare, VerdictCaches } from '#policies/shared/ext-auth/verdict-cache.ts'
@@ -128,11 +129,13 @@ export class ProxyServer {
   readonly #transports: PlainTransports
   readonly #kept: KeptCopies
   readonly #prices = new PriceBook()
+  readonly #share: ThreadShare
   #operatorSockets: readonly OperatorSocket[] = []
 
   constructor(options: ProxyServerOptions) {
     const { decisionIds, gateway, memory, importKey, passwords, tokenCounter } = options
     const { observer, sealer, table, channels, ticketKeys, transports, evicted, circuitChanged } = options
+    this.#share = options.share
     const bodyMemory = new BodyMemory(options.bodyMemoryBytes)
     this.#secureContexts = new SecureContexts(ticketKeys)
     this.#transports = transports
@@ -213,8 +216,14 @@ export class ProxyServer {
   /**
    * Applies a change of the plan. Requests in flight keep their decisions, and a route change closes no connection. Sockets that are not in
    * `sockets` any more are drained.
+   * @param inherited sockets that listen already. The threads share their descriptors; one that gets none opens a socket of its own
    */
-  async update(change: PlanChange, slots: SlotChange, sockets: readonly string[]): Promise<FailedSocket[]> {
+  async update(
+    change: PlanChange,
+    slots: SlotChange,
+    sockets: readonly string[],
+    inherited: readonly ListeningSocket[] = [],
+  ): Promise<FailedSocket[]> {
     this.#slots.update(slots)
     this.#plan.update(change)
     this.#context.index = this.#plan.index
@@ -240,7 +249,7 @@ export class ProxyServer {
     for (const key of sockets) {
       const socket = this.#plan.sockets.get(key)
       if (socket === undefined || this.#open.has(key)) continue
-      const message = await this.#openSocket(key, socket)
+      const message = await this.#openSocket(key, socket, this.#shareOf(inherited, key))
       if (message !== undefined) failed.push({ socket: key, message })
     }
     if (CAN_SHARE_PORTS) void this.#closeSockets(removed)
@@ -255,6 +264,13 @@ export class ProxyServer {
   /** Whether new requests are refused, because the heap is nearly full. */
   set heapIsFull(isFull: boolean) {
     this.#context.heapIsFull = isFull
+  }
+
+  /** The sockets that this thread listens on. */
+  get listening(): readonly ListeningSocket[] {
+    return [...this.#open].flatMap(([socket, { listener }]) =>
+      listener.descriptors.map((descriptor) => ({ socket, descriptor })),
+    )
   }
 
   /** Calls a backend of the plan as the gateway itself. */
@@ -337,7 +353,13 @@ export class ProxyServer {
     }
   }
 
-  async #openSocket(key: string, socket: LiveSocket): Promise<string | undefined> {
+  #shareOf(inherited: readonly ListeningSocket[], key: string): readonly number[] {
+    const { place, threads } = this.#share
+    const all = inherited.filter(({ socket }) => socket === key).map(({ descriptor }) => descriptor)
+    return all.filter((_, i) => i % threads === place)
+  }
+
+  async #openSocket(key: string, socket: LiveSocket, inherited: readonly number[]): Promise<string | undefined> {
     const receiver = new Receiver(this.#context, socket)
     const relay = new Relay(this.#context, socket)
     const traffic = trafficOf(socket)
@@ -347,6 +369,7 @@ export class ProxyServer {
         host: socket.address,
         port: socket.port,
         reusePort: CAN_SHARE_PORTS,
+        inherited,
         handler: receiver,
         relay,
         transports: this.#transports,

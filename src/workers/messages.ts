@@ -8,6 +8,7 @@ import type { LogFields } from '#observe/log/application-log.ts'
 import type { LogFormat } from '#observe/log/line-formats.ts'
 import type { MetricsUpdate } from '#observe/metrics/metrics-writer.ts'
 import type { BackendFact } from '#plan/backend-fact.ts'
+import type { ListeningSocket } from '#plan/socket.ts'
 import type { ThreadShare } from '#policies/shared/ext-auth/verdict-cache.ts'
 import type { KeptKind, KeptUpdate } from '#policies/shared/kept/kept-copies.ts'
 import type { ChannelText } from '#state/channels.ts'
@@ -33,6 +34,8 @@ export interface PlanMessage {
   readonly slots: SlotChange
   /** `address:port` of every socket to listen on; all other sockets are drained. */
   readonly sockets: readonly string[]
+  /** Those that the process inherited; the workers share their descriptors. */
+  readonly inherited: readonly ListeningSocket[]
   /** Sockets of the servers of the main thread. */
   readonly operatorSockets: readonly OperatorSocket[]
   readonly secrets: SecretChange

@@ -1,12 +1,14 @@
 import { clock } from '#base/clock.ts'
 import type { DecisionRecord, NewRecords } from '#observe/decision-ring.ts'
 import type { McpSessionReport } from '#observe/mcp-session-report.ts'
+import type { ListeningSocket } from '#plan/socket.ts'
 
 /** What an operator can ask workers, with an item of the answer. */
 export interface Answers {
   readonly records: DecisionRecord
   readonly newRecords: NewRecords
   readonly sessions: McpSessionReport
+  readonly sockets: ListeningSocket
 }
 
 export type Question = {

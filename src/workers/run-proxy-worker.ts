@@ -169,7 +169,7 @@ export async function runProxyWorker(start: WorkerStart, port: MessagePort, arou
     for (const [key, values] of message.secrets) secrets.set(key, values)
     planVersion = delta.version
     proxy.operatorSockets = message.operatorSockets
-    const failed = await proxy.update(delta, message.slots, message.sockets)
+    const failed = await proxy.update(delta, message.slots, message.sockets, message.inherited)
     return { kind: 'applied', version: delta.version, failed }
   }
 
@@ -200,6 +200,7 @@ export async function runProxyWorker(start: WorkerStart, port: MessagePort, arou
 
   function answerQuestion({ about, question, after }: Question): QuestionAnswer {
     if (about === 'sessions') return { kind: 'answer', about, question, items: proxy.sessions }
+    if (about === 'sockets') return { kind: 'answer', about, question, items: proxy.listening }
     if (about === 'newRecords') {
       const told = observer.records.listAfter(after, RECORDS_AT_ONCE)
       toldRecords = told.count

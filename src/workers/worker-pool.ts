@@ -10,6 +10,7 @@ import { type GatheredSessions, mergeSessions } from '#observe/mcp-session-repor
 import type { MetricsUpdate } from '#observe/metrics/metrics-writer.ts'
 import type { BackendFact } from '#plan/backend-fact.ts'
 import type { PlanDelta } from '#plan/delta.ts'
+import type { ListeningSocket } from '#plan/socket.ts'
 import type { ThreadShare } from '#policies/shared/ext-auth/verdict-cache.ts'
 import type { KeptKind, KeptUpdate } from '#policies/shared/kept/kept-copies.ts'
 import { createInstantMemory } from '#state/instant-memory.ts'
@@ -27,6 +28,8 @@ import { Watchdog } from './watchdog.ts'
 /** The plan for the data plane. */
 export interface Published extends PlanUpdate {
   readonly sockets: readonly string[]
+  /** Sockets that the process inherited and that no worker has got yet; default: none. */
+  readonly inherited?: readonly ListeningSocket[]
   /** Sockets of the servers of the main thread; default: none. */
   readonly operatorSockets?: readonly OperatorSocket[]
   /** The whole plan, for a new worker. */
@@ -187,7 +190,8 @@ export class WorkerPool {
   }
 
   publish(published: Published): void {
-    this.#published = published
+    // The descriptors are those of the workers from now on: a later one opens sockets of its own.
+    this.#published = { ...published, inherited: [] }
     for (const message of planMessages(published, published)) this.#broadcast(message)
   }
 
@@ -227,6 +231,12 @@ export class WorkerPool {
   async sessions(): Promise<GatheredSessions> {
     const { items, unanswered } = await this.#ask('sessions')
     return { sessions: mergeSessions(items), unanswered }
+  }
+
+  /** The sockets that the workers listen on; undefined: a worker did not respond in time. */
+  async sockets(): Promise<readonly ListeningSocket[] | undefined> {
+    const { items, unanswered } = await this.#ask('sockets')
+    return unanswered.length === 0 ? items : undefined
   }
 
   /** Records a profile of one worker. */
@@ -425,12 +435,13 @@ export function startThreadOf(entry: URL): StartThread {
   return (start) => new Worker(entry, { workerData: start, name: start.name })
 }
 
-function* planMessages(update: PlanUpdate, { sockets, operatorSockets = [] }: Published): Generator<ToWorker> {
+function* planMessages(update: PlanUpdate, published: Published): Generator<ToWorker> {
   const { delta, slots, secrets } = update
+  const { sockets, inherited = [], operatorSockets = [] } = published
   let sent = 0
   for (; delta.set.length - sent > ITEMS_OF_PART; sent += ITEMS_OF_PART) {
     yield { kind: 'plan-part', items: JSON.stringify(delta.set.slice(sent, sent + ITEMS_OF_PART)) }
   }
   const rest = JSON.stringify({ ...delta, set: delta.set.slice(sent) })
-  yield { kind: 'plan', delta: rest, slots, secrets, sockets, operatorSockets }
+  yield { kind: 'plan', delta: rest, slots, secrets, sockets, inherited, operatorSockets }
 }

@@ -1,7 +1,8 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
+import type { DatabaseFault } from '#store/database/database-fault.ts'
 import { JournalFailure } from '#store/resources/journal-failure.ts'
-import { ApiError } from '../http/api-error.ts'
+import { ApiError, type Reason } from '../http/api-error.ts'
 import { readMediaType } from '../http/media-type.ts'
 import { type Form, negotiate } from '../http/negotiate.ts'
 import { type ResourceTarget, readTarget } from '../http/request-target.ts'
@@ -19,6 +20,12 @@ const MAX_IN_FLIGHT = 400
 const READS: readonly Verb[] = ['get', 'list', 'watch']
 /** Clients without token may read them (decision A-12). */
 const PUBLIC_PATHS: readonly string[] = ['/healthz', '/livez', '/readyz', '/version']
+
+/** Why a change could not be stored, unless it is internal. */
+const JOURNAL_REASONS: Partial<Record<DatabaseFault, Reason>> = {
+  full: 'InsufficientStorage',
+  lent: 'ServiceUnavailable',
+}
 
 /** Answers the requests of one server. */
 export class RequestAnswerer {
@@ -64,7 +71,7 @@ export class RequestAnswerer {
   #apiError(error: unknown): ApiError {
     if (error instanceof ApiError) return error
     if (error instanceof JournalFailure) {
-      return new ApiError(error.isFull ? 'InsufficientStorage' : 'InternalError', error.message)
+      return new ApiError(JOURNAL_REASONS[error.fault] ?? 'InternalError', error.message)
     }
     this.#context.reportBug(error)
     return new ApiError('InternalError', 'an internal error occurred')

@@ -1,5 +1,6 @@
 import net from 'node:net'
 import { clock } from '#base/clock.ts'
+import { listeningDescriptor } from '#base/listen.ts'
 import type { TcpKeepalive } from '../destination.ts'
 import { ServerConnection, type ServerSettings } from '../http1/server-connection.ts'
 import { ServerSession } from '../http2/server-session.ts'
@@ -40,6 +41,11 @@ export interface ListenOptions extends ConnectionSettings {
   readonly port: number
   /** Several workers listen on the same port, and the kernel distributes connections among them. */
   readonly reusePort?: boolean
+  /**
+   * Descriptors of sockets that listen on the address already, from the process that this one replaces. The listener accepts from all of them instead of
+   * opening one: the connections that wait in a socket are lost when nobody has it.
+   */
+  readonly inherited?: readonly number[]
   /** Traffic of the socket; default: plain HTTP. */
   readonly traffic?: Traffic
   /** Serves HTTP: HTTP/2 if TLS negotiated `h2` or a plain connection begins with the HTTP/2 preface, else HTTP/1. */
@@ -70,6 +76,8 @@ export interface Listener {
   readonly port: number
   /** Number of open connections. */
   readonly connections: number
+  /** Of its sockets, while it accepts. */
+  readonly descriptors: readonly number[]
   /** Changes the settings of new connections; open connections keep theirs. */
   configure(settings: ConnectionSettings): void
   /** Continues to serve, but tells clients not to reuse connections: HTTP/1 responses say `connection: close`, HTTP/2 sessions get a GOAWAY. */
@@ -113,7 +121,8 @@ class SocketListener implements Listener, Destinations {
   readonly #options: ListenOptions
   readonly #traffic: Traffic
   readonly #transports: PlainTransports
-  readonly #server: net.Server
+  /** One for each socket. */
+  readonly #servers: readonly net.Server[]
   readonly #open = new Set<ServedConnection>()
   /** Data for `served`, by HTTP connection. */
   readonly #serving = new WeakMap<ServedConnection, { readonly peer: Peer; readonly counts: ByteCounts }>()
@@ -132,27 +141,41 @@ class SocketListener implements Listener, Destinations {
     this.#transports = options.transports ?? STREAM_TRANSPORTS
     this.#settings = this.#settingsFrom(options)
     const accepting = { pauseOnConnect: true, noDelay: true, allowHalfOpen: true }
-    this.#server = net.createServer(accepting, (socket) => this.#accepted(socket))
+    this.#servers = this.#places().map(() => net.createServer(accepting, (socket) => this.#accepted(socket)))
   }
 
   get port(): number {
-    return (this.#server.address() as net.AddressInfo).port
+    return (this.#servers[0]!.address() as net.AddressInfo).port
   }
 
   get connections(): number {
     return this.#open.size
   }
 
-  start(): Promise<void> {
-    const { host, port, reusePort = false } = this.#options
-    return new Promise((resolve, reject) => {
-      const fail = (cause: NodeJS.ErrnoException) => reject(new ListenError(host, port, cause))
-      this.#server.once('error', fail)
-      this.#server.listen({ host, port, reusePort, backlog: BACKLOG }, () => {
-        this.#server.off('error', fail)
-        resolve()
+  get descriptors(): readonly number[] {
+    return this.#stopped === undefined ? this.#servers.map(listeningDescriptor) : []
+  }
+
+  /** What its servers listen on. */
+  #places(): net.ListenOptions[] {
+    const { host, port, reusePort = false, inherited = [] } = this.#options
+    if (inherited.length === 0) return [{ host, port, reusePort, backlog: BACKLOG }]
+    return inherited.map((fd) => ({ fd, backlog: BACKLOG }))
+  }
+
+  async start(): Promise<void> {
+    const { host, port } = this.#options
+    const listenOn = (server: net.Server, place: net.ListenOptions) =>
+      new Promise<void>((resolve, reject) => {
+        const fail = (cause: NodeJS.ErrnoException) => reject(new ListenError(host, port, cause))
+        server.once('error', fail)
+        server.listen(place, () => {
+          server.off('error', fail)
+          resolve()
+        })
       })
-    })
+    const places = this.#places()
+    await Promise.all(this.#servers.map((server, i) => listenOn(server, places[i]!)))
   }
 
   configure(settings: ConnectionSettings): void {
@@ -165,8 +188,12 @@ class SocketListener implements Listener, Destinations {
   }
 
   stopAccepting(): Promise<void> {
-    this.#stopped ??= this.#acceptWaiting().then(() => void this.#server.close())
+    this.#stopped ??= this.#acceptWaiting().then(() => this.#closeSockets())
     return this.#stopped
+  }
+
+  #closeSockets(): void {
+    for (const server of this.#servers) server.close()
   }
 
   /**
@@ -261,7 +288,8 @@ class SocketListener implements Listener, Destinations {
 
   #transport(socket: net.Socket, { secure }: Peer, owner: TransportOwner): Transport {
     const transports = secure ? STREAM_TRANSPORTS : this.#transports
-    return transports.accept(socket, this.#server, owner)
+    // Which server counts the connection makes no difference, because nothing waits for the end of a server.
+    return transports.accept(socket, this.#servers[0]!, owner)
   }
 
   #over(connection: ServedConnection): void {

@@ -27,11 +27,11 @@ export interface OpenJournal {
 /** Keeps the last state of each object in a SQLite database. */
 export class SqliteJournal implements Journal {
   readonly #file: string
-  readonly #database: DatabaseSync
-  readonly #statements: Statements
+  #database: DatabaseSync
+  #statements: Statements
   readonly #report: (problem: JournalFailure) => void
   /** Identifies the file. */
-  readonly #inode: number
+  #inode: number
   /** Revisions up to this one are not given again after a restart. */
   #reserved: number
   /** The last reservation failed, and was reported. */
@@ -60,13 +60,7 @@ export class SqliteJournal implements Journal {
     this.#reserved = reserved
     this.#report = report
     this.#inode = statSync(file).ino
-    this.#statements = {
-      set: database.prepare(
-        'INSERT INTO objects VALUES (?, ?, ?, ?) ON CONFLICT (collection, namespace, name) DO UPDATE SET json = excluded.json',
-      ),
-      remove: database.prepare('DELETE FROM objects WHERE collection = ? AND namespace = ? AND name = ?'),
-      reserve: database.prepare('UPDATE revisions SET reserved = ?'),
-    }
+    this.#statements = prepare(database)
   }
 
   append(events: readonly ResourceEvent[]): void {
@@ -100,10 +94,23 @@ export class SqliteJournal implements Journal {
   }
 
   /**
+   * Opens the file again after `close`. What another process has written in between stays, until the object changes here.
+   * @throws DatabaseUnusable
+   */
+  reopen(): void {
+    const { database, content } = openDatabase(this.#file)
+    this.#database = database
+    this.#inode = statSync(this.#file).ino
+    this.#statements = prepare(database)
+    this.#reserved = content.revision
+  }
+
+  /**
    * Makes all changes durable, or none.
    * @throws JournalFailure
    */
   #write(revision: number, change: () => void): void {
+    if (!this.#database.isOpen) throw this.#failure('lent', undefined)
     // Otherwise a change would be acknowledged that the next start does not find.
     if (statSync(this.#file, { throwIfNoEntry: false })?.ino !== this.#inode) throw this.#failure('moved', undefined)
     const reserved = revision + BLOCK / 2 > this.#reserved ? revision + BLOCK : this.#reserved
@@ -126,5 +133,15 @@ export class SqliteJournal implements Journal {
 
   #failure(fault: DatabaseFault, cause: unknown): JournalFailure {
     return new JournalFailure(fault, adviceAtRun(fault, this.#file, detailOf(cause)), cause)
+  }
+}
+
+function prepare(database: DatabaseSync): Statements {
+  return {
+    set: database.prepare(
+      'INSERT INTO objects VALUES (?, ?, ?, ?) ON CONFLICT (collection, namespace, name) DO UPDATE SET json = excluded.json',
+    ),
+    remove: database.prepare('DELETE FROM objects WHERE collection = ? AND namespace = ? AND name = ?'),
+    reserve: database.prepare('UPDATE revisions SET reserved = ?'),
   }
 }

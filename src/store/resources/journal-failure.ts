@@ -9,9 +9,4 @@ export class JournalFailure extends Error {
     super(message, { cause })
     this.fault = fault
   }
-
-  /** The disk has no room for the change. */
-  get isFull(): boolean {
-    return this.fault === 'full'
-  }
 }
