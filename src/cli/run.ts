@@ -173,9 +173,7 @@ async function runGateway(
     if (levelOfObjects) log.logLevels.changeLevels(readLogFilter(level ?? 'info').levels)
   })
   instance.onQuit(() => signals.stop())
-  log.started(instance)
   const note = writeRunningNote(state, instance)
-  void notifyService('READY=1', environment, logging.message)
   const replaced = Promise.withResolvers<'replaced'>()
   const successors =
     journal &&
@@ -203,6 +201,9 @@ async function runGateway(
       environment,
       logging.message,
     )
+  predecessor?.leave()
+  log.started(instance)
+  void notifyService('READY=1', environment, logging.message)
   const isReplaced = (await Promise.race([signals.stopped, replaced.promise])) === 'replaced'
   successors?.close()
   if (!isReplaced) void notifyService('STOPPING=1', environment, logging.message)

@@ -1,13 +1,10 @@
-import { once } from 'node:events'
 import { readFile } from 'node:fs/promises'
-import http from 'node:http'
-import http2 from 'node:http2'
 import { connect } from 'node:net'
 import { join } from 'node:path'
-import { text } from 'node:stream/consumers'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, expect, test } from 'vitest'
 import { startEcho } from '#examples/upstreams/echo.ts'
+import { askOverAndOver, askOverSessions, type Client } from '#test/support/ask-over-and-over.ts'
 import { eventually } from '#test/support/eventually.ts'
 import { freePort } from '#test/support/free-port.ts'
 import { startGateway } from '#test/support/gateway.ts'
@@ -54,57 +51,6 @@ test('SIGTERM: no new connections, requests in flight are finished, exit code 0'
   expect(await closed).toBe(0)
   await expect(fetch(`http://127.0.0.1:${port}/`)).rejects.toThrow()
 })
-
-/** Between two requests of a client, so that the load leaves the machine to other tests. */
-const PAUSE_MS = 5
-
-/** A client of a gateway that stops, so far. */
-interface Client {
-  readonly statuses: number[]
-  /** Of connections, by the gateway. */
-  closes: number
-}
-
-/** Asks again and again on connections that stay open, until told to stop. */
-async function askOverAndOver(url: string, isOver: () => boolean, client: Client): Promise<void> {
-  const agent = new http.Agent({ keepAlive: true, maxSockets: 1 })
-  while (!isOver()) {
-    const request = http.get(url, { agent })
-    const [response] = (await once(request, 'response')) as [http.IncomingMessage]
-    await text(response)
-    client.statuses.push(response.statusCode ?? 0)
-    if (response.headers.connection === 'close') client.closes++
-    await sleep(PAUSE_MS)
-  }
-  agent.destroy()
-}
-
-/** The same over HTTP/2: opens a new session after a GOAWAY, and repeats requests that were not served. */
-async function askOverSessions(url: string, isOver: () => boolean, client: Client): Promise<void> {
-  while (!isOver()) {
-    const session = http2.connect(url)
-    let ended = false
-    session.on('goaway', () => {
-      ended = true
-    })
-    session.on('error', () => {})
-    while (!isOver() && !ended && !session.closed) {
-      const stream = session.request({ ':path': '/' })
-      const status = await new Promise<number | 'unserved'>((resolve, reject) => {
-        stream.on('response', (headers) => resolve(headers[':status'] ?? 0))
-        stream.on('error', (error) =>
-          stream.rstCode === http2.constants.NGHTTP2_REFUSED_STREAM ? resolve('unserved') : reject(error),
-        )
-      })
-      if (status === 'unserved') break
-      await text(stream)
-      client.statuses.push(status)
-      await sleep(PAUSE_MS)
-    }
-    if (ended) client.closes++
-    session.destroy()
-  }
-}
 
 /** A Gateway `main` with ProxyParameters `main`. */
 function ownGatewayYaml(port: number): string {

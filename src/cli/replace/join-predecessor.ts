@@ -6,6 +6,8 @@ import { FIRST_SOCKET, type FromSuccessor, PREDECESSOR, type ToSuccessor } from 
 export interface JoinedPredecessor extends Predecessor {
   /** The key that seals its MCP session ids. */
   readonly sessionKey: Uint8Array
+  /** Others can replace this process now: the command that asked for it ends. */
+  leave(): void
 }
 
 /** The parts of `process` that connect it with the one that started it. */
@@ -58,8 +60,8 @@ export async function joinPredecessor(
     async takeOver() {
       tell({ kind: 'running' })
       await over.promise
-      leave()
     },
+    leave,
     failed(cause) {
       tell({ kind: 'failed', cause })
       leave()

@@ -121,9 +121,11 @@ export class ReplaceSocket {
       this.#message('instance', 'info', 'another process has taken the place of this one', { pid })
       tell(child, { kind: 'over' })
       child.removeAllListeners()
-      child.disconnect()
-      child.unref()
-      resolve({ kind: 'replaced', before: process.pid, now: pid! })
+      child.on('error', () => {})
+      child.on('disconnect', () => {
+        child.unref()
+        resolve({ kind: 'replaced', before: process.pid, now: pid! })
+      })
     })
     const { traffic, operators } = sockets
     tell(child, {
