@@ -11,7 +11,7 @@ import { UsageError } from './usage-error.ts'
 
 const PATHS = 'files and folders with objects (YAML or JSON)'
 const STATE =
-  'folder for gateway.json (addresses of the running gateway), rate-limits.json (levels of local rate limits), objects.db (objects of the API), acme-* (account and certificates) and kubeconfig (for clients of the API); default: .gatewright, if it can be written'
+  'folder for gateway.json (addresses of the running gateway), rate-limits.json (levels of local rate limits), objects.db (objects of the API), replace.sock (for run --replace), acme-* (account and certificates) and kubeconfig (for clients of the API); default: .gatewright, if it can be written'
 const FILES = 'file or folder with objects; may be repeated'
 
 /**

@@ -148,3 +148,18 @@ test('a gateway that cannot start leaves the file of another one as it is', () =
   new LevelFile(new StateFolder(folder, true, () => {})).close()
   expect(readFileSync(file, 'utf8')).toBe(before)
 })
+
+test('levels that another process has begun with are not saved again until they are kept again', async () => {
+  const { time, file, start } = setUp()
+  const { it, bucket } = start()
+  bucket.take(3)
+  it.close()
+  const lent = readFileSync(file, 'utf8')
+  bucket.take(5)
+  await time.pass(60_000)
+  it.close()
+  expect(readFileSync(file, 'utf8')).toBe(lent)
+  it.start()
+  it.close()
+  expect(readFileSync(file, 'utf8')).not.toBe(lent)
+})

@@ -1,3 +1,4 @@
+import { fstatSync, openSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { expect, test, vi } from 'vitest'
 import type { Finding } from '#base/finding.ts'
@@ -290,4 +291,22 @@ test('secrets are published and withdrawn with the items that contain them', asy
   expect(withdrawn.everything().secrets).toEqual([])
   await publish(at({ key: 'another-key' }))
   expect((await publish()).secrets).toEqual([[key, []]])
+})
+
+test('inherited sockets are given once, without a look whether they are free; those that no plan wants are closed', async () => {
+  const port = await freePort()
+  const socket = `127.0.0.1:${port}`
+  await using _ = await occupy(port)
+  const unwanted = openSync('/dev/null', 'r')
+  const inherited = [
+    { socket, descriptor: 100 },
+    { socket, descriptor: 101 },
+    { socket: '127.0.0.1:1', descriptor: unwanted },
+  ]
+  const it = new PlanPublisher(createSlotMemory(16, false), new BucketLevels(), { inherited })
+  it.take({ version: 1, set: [listenerItem({ port })], removed: [] })
+  expect(await it.publish()).toMatchObject({ sockets: [socket], inherited: inherited.slice(0, 2) })
+  expect(await it.publish()).toMatchObject({ sockets: [socket], inherited: [] })
+  it.closeInherited()
+  expect(() => fstatSync(unwanted)).toThrow('EBADF')
 })

@@ -24,7 +24,7 @@ const PUBLIC_PATHS: readonly string[] = ['/healthz', '/livez', '/readyz', '/vers
 /** Why a change could not be stored, unless it is internal. */
 const JOURNAL_REASONS: Partial<Record<DatabaseFault, Reason>> = {
   full: 'InsufficientStorage',
-  lent: 'ServiceUnavailable',
+  closed: 'ServiceUnavailable',
 }
 
 /** Answers the requests of one server. */

@@ -11,7 +11,7 @@ afterAll(() => server.close())
 
 test.each([
   ['full', 507, 'InsufficientStorage'],
-  ['lent', 503, 'ServiceUnavailable'],
+  ['closed', 503, 'ServiceUnavailable'],
   ['read-only', 500, 'InternalError'],
 ] as const)(
   'a change that cannot be stored (%s) is refused with the reason, and reads go on',

@@ -12,8 +12,8 @@ export type DatabaseFault =
   | 'broken'
   /** The file was removed or replaced while it was open. */
   | 'moved'
-  /** A process that replaces this one has the file. */
-  | 'lent'
+  /** It is closed: another process takes the place of this one. */
+  | 'closed'
   | 'failed'
 
 /** A database that a gateway cannot start with. It is unchanged. The message is one line for a terminal, and says what to do. */
@@ -77,7 +77,7 @@ function adviceAtStart(fault: DatabaseFault, file: string, detail = ''): string 
     case 'broken':
     case 'moved':
       return `${file} is damaged${because}; a gateway that starts without its objects may lack policies that protect. Restore a copy of the file, or run "gatewright salvage --state ${dirname(file)}", which keeps the damaged file and makes a new one of all objects that can be read`
-    case 'lent':
+    case 'closed':
     case 'failed':
       return `${file} cannot be opened${because}`
   }
@@ -92,8 +92,8 @@ export function adviceAtRun(fault: DatabaseFault, file: string, detail: string):
       return `the change was not stored, because ${file} cannot be written (${detail}): let the gateway write the file, and try again`
     case 'moved':
       return `the change was not stored, because ${file} was removed or replaced while the gateway runs: put it back, and try again, or restart the gateway`
-    case 'lent':
-      return 'the change was not stored, because another process is about to replace this one: try again'
+    case 'closed':
+      return 'the change was not stored, because another process takes the place of this one: try again'
     case 'broken':
       return `the change was not stored, because ${file} is damaged (${detail}): stop the gateway, and run "gatewright salvage --state ${dirname(file)}"`
     default:

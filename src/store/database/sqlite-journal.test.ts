@@ -227,7 +227,6 @@ test('a full disk refuses the change as a whole, reads go on, and the next chang
   expect(failure).toBeInstanceOf(JournalFailure)
   expect(failure).toMatchObject({
     fault: 'full',
-    isFull: true,
     message: `the change was not stored, because the disk of ${file} is full: make room, and try again`,
   })
   expect(valuesOf(table)).toEqual({ a: 'one' })
@@ -243,7 +242,7 @@ test('a full disk refuses the change as a whole, reads go on, and the next chang
 test('a database that cannot be written refuses changes; revisions in memory go on, with one report', () => {
   const { database, table, reported } = startWithDatabase()
   database.exec('PRAGMA query_only = ON')
-  expect(failureOf(() => table.commit([configMap('a', 'one')]))).toMatchObject({ fault: 'read-only', isFull: false })
+  expect(failureOf(() => table.commit([configMap('a', 'one')]))).toMatchObject({ fault: 'read-only' })
   for (let each = 0; each < 20_000; each += 1) table.commitInMemory([configMap('file', `${each}`)])
   expect(reported.map(({ message }) => message)).toEqual([
     `the change was not stored, because ${file} cannot be written (attempt to write a readonly database): let the gateway write the file, and try again`,
@@ -271,7 +270,7 @@ test('after it is closed, a journal refuses changes', () => {
   const { journal } = SqliteJournal.open(file, () => {})
   journal.close()
   const event = { type: 'ADDED', revision: 2, ...configMap('a', 'one'), before: undefined } as const
-  expect(failureOf(() => journal.append([event]))).toMatchObject({ name: 'JournalFailure', fault: 'failed' })
+  expect(failureOf(() => journal.append([event]))).toMatchObject({ name: 'JournalFailure', fault: 'closed' })
 })
 
 test.each([
@@ -323,4 +322,23 @@ test.each([
   ['default', 'gatewayclasses default/a'],
 ])('an object in namespace %j is described as %s', (namespace, text) => {
   expect(describeKey({ collection: 'gatewayclasses', namespace, name: 'a' })).toBe(text)
+})
+
+test('a journal that is closed for another process refuses changes until it is opened again', () => {
+  const { table, journal } = start()
+  table.commit([configMap('a', '1')])
+  journal.close()
+  const write = () => table.commit([configMap('a', '2')])
+  expect(failureOf(write)).toMatchObject({
+    name: 'JournalFailure',
+    fault: 'closed',
+    message: 'the change was not stored, because another process takes the place of this one: try again',
+  })
+  const other = openDatabase(file)
+  expect(() => journal.reopen()).toThrow(DatabaseUnusable)
+  other.database.close()
+  journal.reopen()
+  write()
+  stop()
+  expect(valuesOf(start().table)).toEqual({ a: '2' })
 })

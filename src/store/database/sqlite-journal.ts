@@ -110,7 +110,7 @@ export class SqliteJournal implements Journal {
    * @throws JournalFailure
    */
   #write(revision: number, change: () => void): void {
-    if (!this.#database.isOpen) throw this.#failure('lent', undefined)
+    if (!this.#database.isOpen) throw this.#failure('closed', undefined)
     // Otherwise a change would be acknowledged that the next start does not find.
     if (statSync(this.#file, { throwIfNoEntry: false })?.ino !== this.#inode) throw this.#failure('moved', undefined)
     const reserved = revision + BLOCK / 2 > this.#reserved ? revision + BLOCK : this.#reserved

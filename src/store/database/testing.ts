@@ -8,6 +8,7 @@ lockWait.ms = 20
 
 export interface OpenTable {
   readonly table: ResourceTable
+  readonly journal: SqliteJournal
   /** Problems of reservations. */
   readonly reported: readonly Error[]
 }
@@ -16,7 +17,7 @@ export interface OpenTable {
 export function openTable(file: string): OpenTable {
   const reported: Error[] = []
   const { journal, content } = SqliteJournal.open(file, (problem) => reported.push(problem))
-  return { table: new ResourceTable(journal, content), reported }
+  return { table: new ResourceTable(journal, content), journal, reported }
 }
 
 export function configMapKey(name: string): ResourceKey {
