@@ -442,6 +442,7 @@ const MESSAGES_IN = [
   'src/cli/instance-log.ts',
   'src/cli/open-store.ts',
   'src/cli/run.ts',
+  'src/cli/replace/replace-socket.ts',
   'src/workers/proxy-worker.ts',
   'src/workers/run-proxy-worker.ts',
   'src/workers/report-circuit.ts',

@@ -17,6 +17,7 @@ const NOT_RUN: Readonly<Record<string, string>> = {
   'monitoring.md': 'needs Prometheus, Grafana and the Collector; test/interop/observe has two of them',
   'policies.md': 'a list, which policies.test.ts writes',
   'service.md': 'needs systemd; test/interop/service has one',
+  'upgrades.md': 'needs two versions; test/scenarios/replaced-processes.test.ts replaces processes',
   'vision.md': 'shows figures',
 }
 
