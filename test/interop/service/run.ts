@@ -19,9 +19,15 @@ const checkService: Part = async (transcript, stops) => {
 
   await run('sed -i "s/hello from gatewright/edited/" /etc/gatewright/gateway.yaml')
   await eventually('the edit is in force', async () => (await hello()) === 'edited')
+  const before = await property('MainPID')
   transcript.check('reload', await codeOf('systemctl reload gatewright'), 0)
-  const reloaded = async () => (await run('journalctl -t gatewright -o cat')).includes('reloading the files')
-  transcript.check('the reload reaches the gateway', await eventually('reload', reloaded), true)
+  const ended = async () => (await codeOf(`kill -0 ${before}`)) !== 0
+  transcript.check('the process before ends', await eventually('its end', ended), true)
+  transcript.check('systemd knows the process that took its place', (await property('MainPID')) !== before, true)
+  transcript.check('the service goes on', [await property('ActiveState'), await hello()].join(), 'active,edited')
+  await run('systemctl kill --kill-whom=main --signal=HUP gatewright')
+  const reopened = async () => (await run('journalctl -t gatewright -o cat')).includes('reloading the files')
+  transcript.check('a signal reaches the new process', await eventually('HUP', reopened), true)
 
   await run('echo GATEWRIGHT_ACCESS_LOG=/var/log/gatewright/access.log > /etc/default/gatewright')
   transcript.check('restart', await codeOf('systemctl restart gatewright'), 0)
