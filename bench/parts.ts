@@ -4,7 +4,7 @@ const PARTS: Readonly<Record<string, readonly [string, ...string[]]>> = {
   cluster: ['run'],
   config: ['run'],
   guards: ['run', 'engines', 'stretches'],
-  memory: ['run', 'mcp-streams', 'slow-readers'],
+  memory: ['run', 'mcp-streams', 'slow-readers', 'start-cost'],
   metrics: ['run'],
   passwords: ['run'],
   translation: ['run'],

@@ -19,6 +19,19 @@ export function residentMb(pid: number): number {
   return Number(kilobytes ?? 0) / 1024
 }
 
+/** CPU time of a process since its start in milliseconds, with that of threads that have ended; a multiple of 10. */
+export function processCpuMs(pid: number): number {
+  const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ').at(-1)!.split(' ')
+  // utime and stime (proc(5)); the name of the program, which may contain spaces, is cut off.
+  return (Number(fields[11]) + Number(fields[12])) * TICK_MS
+}
+
+/** Proportional set size of a process in megabytes: pages that processes share count in part. */
+export function proportionalMb(pid: number): number {
+  const kilobytes = /^Pss:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/smaps_rollup`, 'utf8'))?.[1]
+  return Number(kilobytes ?? 0) / 1024
+}
+
 /** Time in milliseconds that cores have been busy since boot, for all processes. */
 export function busyMs(cores: readonly number[]): number {
   const text = readFileSync('/proc/stat', 'utf8')
