@@ -1,13 +1,13 @@
 import { createSecureContext } from 'node:tls'
 import { expect, onTestFinished, test } from 'vitest'
 import { createCertificate } from '#apiserver/credentials/certificates.ts'
+import { GatewayPlans } from '#deliver/gateway-plans.ts'
+import { HeldVersions, ITEM_TYPE } from '#deliver/plan-resource.ts'
+import type { ServedProxy } from '#deliver/proxy-stream.ts'
+import { ReplicaClient } from '#deliver/replica-client.ts'
+import { isReplica, replicaToken } from '#deliver/replica-token.ts'
+import { frame, routeTo, startServer } from '#deliver/testing.ts'
 import { eventually } from '#test/support/eventually.ts'
-import { GatewayPlans } from './gateway-plans.ts'
-import { HeldVersions, ITEM_TYPE } from './plan-resource.ts'
-import type { ServedProxy } from './proxy-stream.ts'
-import { ReplicaClient } from './replica-client.ts'
-import { isReplica, replicaToken } from './replica-token.ts'
-import { frame, routeTo, startServer } from './testing.ts'
 
 // What a replica passes on to the leader, over real sockets.
 
