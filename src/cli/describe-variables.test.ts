@@ -1,6 +1,7 @@
+import { Command } from 'commander'
 import { expect, test } from 'vitest'
 import { VARIABLES } from '#api/process-variables.ts'
-import { describeVariables } from './describe-variables.ts'
+import { describeVariables, variablesHelp } from './describe-variables.ts'
 
 const namesFor = (command: Parameters<typeof describeVariables>[0]) =>
   [...describeVariables(command).matchAll(/^ {2}(\S+)$/gm)].map(([, name]) => name)
@@ -45,4 +46,11 @@ test('run describes all variables but those of the identity provider, of proxies
     'GATEWRIGHT_READINESS_ADDR',
     ...OF_CONTROLLER.toSpliced(-1, 0, 'POD_NAME'),
   ])
+})
+
+test.each([60, 100])('meanings wrap at a width of %d', (width) => {
+  const command = new Command().configureOutput({ getOutHelpWidth: () => width })
+  const text = variablesHelp('run')({ command, error: false })
+  expect(Math.max(...text.split('\n').map(({ length }) => length))).toBeLessThanOrEqual(width)
+  expect(text.replace(/\s+/g, ' ')).toBe(describeVariables('run').replace(/\s+/g, ' '))
 })

@@ -1,6 +1,6 @@
 import { type Command, Option } from 'commander'
 import { ADMIN_ADDRESS } from '#api/own-ports.ts'
-import { describeVariables } from './describe-variables.ts'
+import { variablesHelp } from './describe-variables.ts'
 import type { ExitCode } from './exit-code.ts'
 
 /** Of commands that ask a running gateway. */
@@ -22,7 +22,7 @@ export function addOperatorCommands(program: Command, end: (code: ExitCode) => v
     .option('--consumer <name>', 'only of this client: subject of its token, entry of its API key, or user name')
     .option('--model <name>', 'only with this model, in the request or the response')
     .option('-o, --output <format>', 'text (the default) or json (one record a line)')
-    .addHelpText('after', describeVariables('tail'))
+    .addHelpText('after', variablesHelp('tail'))
     .action(async (options) => {
       const { tail } = await import('./decisions/tail.ts')
       end(await tail(options))
@@ -35,7 +35,7 @@ export function addOperatorCommands(program: Command, end: (code: ExitCode) => v
     .argument('<id>', 'id of the decision: from tail, the log, or the response header gatewright-decision')
     .addOption(adminOption())
     .option('-o, --output <format>', 'text (the default) or json')
-    .addHelpText('after', describeVariables('why'))
+    .addHelpText('after', variablesHelp('why'))
     .action(async (id, options) => {
       const { why } = await import('./decisions/why.ts')
       end(await why(id, options))
@@ -47,7 +47,7 @@ export function addOperatorCommands(program: Command, end: (code: ExitCode) => v
     )
     .addOption(adminOption())
     .option('-o, --output <format>', 'text (the default) or json')
-    .addHelpText('after', describeVariables('status'))
+    .addHelpText('after', variablesHelp('status'))
     .action(async (options) => {
       const { status } = await import('./status/status.ts')
       end(await status(options))
@@ -59,7 +59,7 @@ export function addOperatorCommands(program: Command, end: (code: ExitCode) => v
     .option('--interval <seconds>', 'time between two measurements', '2')
     .option('--once', 'measure once, and end')
     .option('-o, --output <format>', 'text (the default) or json (one measurement a line)')
-    .addHelpText('after', describeVariables('top'))
+    .addHelpText('after', variablesHelp('top'))
     .action(async (options) => {
       const { top } = await import('./top/top.ts')
       end(await top(options))
@@ -74,7 +74,7 @@ export function addOperatorCommands(program: Command, end: (code: ExitCode) => v
     .option('--seconds <n>', 'how long, at most 60', '10')
     .option('--out <file>', 'file to write (default: <worker>.cpuprofile or <worker>.heapprofile)')
     .addOption(adminOption())
-    .addHelpText('after', describeVariables('profile'))
+    .addHelpText('after', variablesHelp('profile'))
     .action(async (kind, options) => {
       const { profile } = await import('./profile.ts')
       end(await profile(kind, options))

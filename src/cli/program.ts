@@ -2,7 +2,7 @@ import { Command, CommanderError, Option } from 'commander'
 import { ApiUnreadable } from '#cluster/api-unreadable.ts'
 import { VERSION } from '#instance/version.ts'
 import { keepCompiledCode } from './compiled-code.ts'
-import { describeVariables } from './describe-variables.ts'
+import { variablesHelp } from './describe-variables.ts'
 import { EXIT, type ExitCode } from './exit-code.ts'
 import { addOperatorCommands, adminOption as admin } from './operator-commands.ts'
 import { complain, print, printText } from './output.ts'
@@ -106,7 +106,7 @@ function buildProgram(end: (code: ExitCode) => void, around: Surroundings | unde
     .addOption(logFormat())
     .addOption(logLevel())
     .addOption(allFields())
-    .addHelpText('after', describeVariables('run'))
+    .addHelpText('after', variablesHelp('run'))
     .action(async (paths, options) => {
       keepCompiledCode(options.state)
       const { run } = await import('./run.ts')
@@ -128,7 +128,7 @@ function buildProgram(end: (code: ExitCode) => void, around: Surroundings | unde
     .addOption(logFormat('the log'))
     .addOption(logLevel())
     .addOption(allFields())
-    .addHelpText('after', describeVariables('controller'))
+    .addHelpText('after', variablesHelp('controller'))
     .action(async (options) => {
       const { runController } = await import('./controller.ts')
       end(await runController(options, around))
@@ -152,7 +152,7 @@ function buildProgram(end: (code: ExitCode) => void, around: Surroundings | unde
     .addOption(logFormat())
     .addOption(logLevel())
     .addOption(allFields())
-    .addHelpText('after', describeVariables('proxy'))
+    .addHelpText('after', variablesHelp('proxy'))
     .action(async (options) => {
       keepCompiledCode(options.state)
       const { runProxy } = await import('./proxy.ts')
@@ -184,7 +184,7 @@ function buildProgram(end: (code: ExitCode) => void, around: Surroundings | unde
       '-o, --output <format>',
       'text (the default), json, sarif (for code scanners) or github (annotations of GitHub Actions)',
     )
-    .addHelpText('after', describeVariables('lint'))
+    .addHelpText('after', variablesHelp('lint'))
     .action(async (paths, options) => {
       const { lint } = await import('./lint/lint.ts')
       end(await lint(paths, options))
@@ -216,7 +216,7 @@ function buildProgram(end: (code: ExitCode) => void, around: Surroundings | unde
       'call the servers that policies use (authorization, global rate limits, key sets, prompt guards); nothing is sent to backends',
     )
     .option('-o, --output <format>', 'text (the default) or json')
-    .addHelpText('after', describeVariables('explain'))
+    .addHelpText('after', variablesHelp('explain'))
     .action(async (request, options) => {
       const { explain } = await import('./explain/explain.ts')
       end(await explain(request, options))
@@ -234,7 +234,7 @@ function buildProgram(end: (code: ExitCode) => void, around: Surroundings | unde
     .addOption(namespace())
     .addOption(stateOfGateway())
     .option('--controller <url>', 'URL that proxies get their configuration from (default: that of the chart)')
-    .addHelpText('after', describeVariables('render'))
+    .addHelpText('after', variablesHelp('render'))
     .action(async (paths, options) => {
       const { renderFiles } = await import('./render/render.ts')
       end(await renderFiles(paths, options))
@@ -311,7 +311,7 @@ function buildProgram(end: (code: ExitCode) => void, around: Surroundings | unde
     .addOption(admin())
     .option('--backend <key>', 'only sessions at this backend, such as ProxyBackend/default/tools')
     .option('-o, --output <format>', 'text (the default) or json')
-    .addHelpText('after', describeVariables('mcp sessions'))
+    .addHelpText('after', variablesHelp('mcp sessions'))
     .action(async (options) => {
       const { mcpSessions } = await import('./mcp-sessions.ts')
       end(await mcpSessions(options))
@@ -333,7 +333,7 @@ function buildProgram(end: (code: ExitCode) => void, around: Surroundings | unde
     .option('--dry-run', 'print each call, and send none')
     .option('--yes', 'set up a provider that is reachable from the Internet')
     .option('-o, --output <format>', 'text (the default) or json')
-    .addHelpText('after', describeVariables('idp setup'))
+    .addHelpText('after', variablesHelp('idp setup'))
     .action(async (options) => {
       const { setupProvider } = await import('./idp/setup.ts')
       end(await setupProvider(options, (around ?? { environment: process.env }).environment))
@@ -346,7 +346,7 @@ function buildProgram(end: (code: ExitCode) => void, around: Surroundings | unde
     .option('--public-url <url>', 'address that clients use (default: the Host of each request)')
     .option('--realm <name>', 'realm to create besides master; may be repeated', collect)
     .option('--state <dir>', 'folder for idp.json: keys, clients, users', '.gatewright')
-    .addHelpText('after', describeVariables('idp serve'))
+    .addHelpText('after', variablesHelp('idp serve'))
     .action(async (options) => {
       const { serveProvider } = await import('./idp/serve.ts')
       end(await serveProvider(options, (around ?? { environment: process.env }).environment))
@@ -387,7 +387,7 @@ function buildProgram(end: (code: ExitCode) => void, around: Surroundings | unde
     .command('version')
     .description('Print the version.')
     .option('-v, --verbose', 'also print the runtime and the transport of connections without TLS')
-    .addHelpText('after', describeVariables('version'))
+    .addHelpText('after', variablesHelp('version'))
     .action(async ({ verbose = false }) => {
       const { versionLines } = await import('./version.ts')
       for (const line of await versionLines(verbose)) print(line)
