@@ -284,7 +284,8 @@ export class Instance {
   }
 
   async #startTraffic(): Promise<void> {
-    using _ = limitHeapGrowth()
+    // For few objects it saves nothing, and while its flags differ from those that code was compiled with, V8 refuses to load that from a cache.
+    using _ = this.store.list().length >= BIG_CHANGE ? limitHeapGrowth() : undefined
     this.#options.prices?.subscribe(() => this.#reportFiles())
     this.#control.start()
     // The workers need as much memory again when they read the plan.
