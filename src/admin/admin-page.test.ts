@@ -261,7 +261,7 @@ test('a decision names provider, models and translation of an LLM request', () =
   const translation = { from: 'completions', to: 'messages', dropped: [] }
   const call = { section: 'second', endpoint: 'e:1', provider: 'anthropic', requestModel: 'm', responseModel: 'm-1' }
   const shown = page({ decisions: { records: records({ ...call, translation }) } })
-  expect(shown).toContain('second at e:1<br>anthropic m → m-1 (completions → messages)<br>')
+  expect(shown).toContain('second at e:1<br>providerFour (Anthropic) m → m-1 (completions → messages)<br>')
 })
 
 test('a decision names what an MCP client asked', () => {

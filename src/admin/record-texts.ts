@@ -1,3 +1,4 @@
+import { systemWithProduct } from '#base/products.ts'
 import { guardName } from '#exchange/guard-name.ts'
 import type { DecisionRecord } from '#observe/decision-ring.ts'
 
@@ -12,7 +13,7 @@ export function modelText({
 }: Pick<DecisionRecord, 'provider' | 'requestModel' | 'responseModel' | 'translation'>): string {
   const models = [...new Set([requestModel, responseModel])].filter((name) => name !== '').join(' → ')
   const dialects = translation === undefined ? '' : `(${translation.from} → ${translation.to})`
-  return [provider, models, dialects].filter((part) => part !== '').join(' ')
+  return [systemWithProduct(provider), models, dialects].filter((part) => part !== '').join(' ')
 }
 
 /** What an MCP client asked: `tools/call search at weather`. */

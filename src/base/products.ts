@@ -27,6 +27,21 @@ export function withProduct(name: NeutralName): string {
   return `${name} (${PRODUCTS[name]})`
 }
 
+/** Providers by their name in telemetry, `gen_ai.provider.name` of OpenTelemetry, which is that of a vendor. */
+const OF_SYSTEMS: ReadonlyMap<string, readonly NeutralName[]> = new Map([
+  ['openai', ['providerOne']],
+  ['azure', ['providerTwo', 'providerThree']],
+  ['anthropic', ['providerFour']],
+  ['gcp.gemini', ['providerFive']],
+  ['gcp.vertex_ai', ['providerSix']],
+  ['aws.bedrock', ['providerSeven']],
+])
+
+/** For people: `openai` is `providerOne (OpenAI)`. A name that is not known stays as it is. */
+export function systemWithProduct(system: string): string {
+  return OF_SYSTEMS.get(system)?.map(withProduct).join(' or ') ?? system
+}
+
 /** `IdpOne: Auth0. IdpTwo: Keycloak.`, for descriptions of fields. */
 export function listProducts(names: readonly NeutralName[]): string {
   return names.map((name) => `${name}: ${PRODUCTS[name]}.`).join(' ')
