@@ -1,5 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process'
-import { chmodSync, rmSync } from 'node:fs'
+import { rmSync } from 'node:fs'
 import net from 'node:net'
 import { clock } from '#base/clock.ts'
 import { parseJson } from '#base/parse-json.ts'
@@ -52,7 +52,10 @@ export class ReplaceSocket {
       message('instance', 'warn', 'gatewright run --replace cannot reach this gateway', { cause: error.message })
     this.#server.on('error', fail)
     rmSync(path, { force: true })
-    this.#server.listen(path, () => chmodSync(path, 0o600))
+    // The socket is made in this call, so that nobody else can ever connect.
+    const umask = process.umask(0o177)
+    this.#server.listen(path)
+    process.umask(umask)
   }
 
   /** Ends a process that does not serve yet. */
