@@ -1,5 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process'
-import { rmSync } from 'node:fs'
+import { chmodSync, existsSync, rmSync } from 'node:fs'
 import net from 'node:net'
 import { clock } from '#base/clock.ts'
 import { parseJson } from '#base/parse-json.ts'
@@ -52,10 +52,9 @@ export class ReplaceSocket {
       message('instance', 'warn', 'gatewright run --replace cannot reach this gateway', { cause: error.message })
     this.#server.on('error', fail)
     rmSync(path, { force: true })
-    // The socket is made in this call, so that nobody else can ever connect.
-    const umask = process.umask(0o177)
+    // The socket is there when the call returns; its folder belongs to the owner alone.
     this.#server.listen(path)
-    process.umask(umask)
+    if (existsSync(path)) chmodSync(path, 0o600)
   }
 
   /** Ends a process that does not serve yet. */
