@@ -31,7 +31,7 @@ const MAX_REQUEST = 16 * 1024 * 1024
 
 /**
  * The Unix socket on which a command asks a gateway to be replaced. The gateway starts the new process itself, because only a child can inherit its
- * sockets (docs/decisions/0318-replaced-processes.md). Who can connect is the affair of the permissions of the socket: its owner alone.
+ * sockets (docs/decisions/0319-replaced-processes.md). Who can connect is the affair of the permissions of the socket: its owner alone.
  */
 export class ReplaceSocket {
   readonly #gateway: Replaceable
