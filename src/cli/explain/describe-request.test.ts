@@ -11,6 +11,7 @@ const NOTHING: Explanation = {
   listener: undefined,
   route: undefined,
   nearMisses: [],
+  otherHostnames: [],
   policies: [],
   steps: [],
   consumer: undefined,

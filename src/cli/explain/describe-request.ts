@@ -70,9 +70,9 @@ export function describeRequest(request: ExplainedRequest): DescribedExplanation
 }
 
 function describeRoute(
-  { route, nearMisses }: Explanation,
+  { route, nearMisses, otherHostnames }: Explanation,
   locate: Locate,
-): Pick<DescribedExplanation, 'route' | 'nearMisses'> {
+): Pick<DescribedExplanation, 'route' | 'nearMisses' | 'otherHostnames'> {
   const misses = nearMisses.filter(({ match }) => match !== route?.match)
   return {
     ...(route !== undefined && {
@@ -86,6 +86,7 @@ function describeRoute(
       ...describeRule(item, locate),
       ...{ match: describePath(match), why, pathMatches },
     })),
+    ...(otherHostnames.length > 0 && { otherHostnames }),
   }
 }
 

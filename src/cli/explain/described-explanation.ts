@@ -18,6 +18,8 @@ export interface DescribedExplanation {
   readonly route?: DescribedRoute
   /** Matches of other rules, and why they do not apply. */
   readonly nearMisses?: readonly DescribedMiss[]
+  /** If no route is for the host: hostnames of the listener's routes. */
+  readonly otherHostnames?: readonly string[]
   readonly policies?: readonly DescribedPolicy[]
   readonly steps?: readonly DescribedStep[]
   /** The client that a policy has identified. */

@@ -158,6 +158,16 @@ test.each<[what: string, Partial<DescribedExplanation>, lines: string[]]>([
   ['not found', { outcome: NO_ROUTE }, ['route     no route matches']],
   ['not looked for', { outcome: REFUSED }, ['route     not reached']],
   ['not looked for, because a policy answered', { outcome: SERVED }, ['route     not reached']],
+  [
+    'for other hosts',
+    { outcome: NO_ROUTE, otherHostnames: ['*.b', 'a'] },
+    ['route     no route matches', '          routes are only for *.b, a'],
+  ],
+  [
+    'for many other hosts',
+    { outcome: NO_ROUTE, otherHostnames: Array(13).fill('a') },
+    ['route     no route matches', `          routes are only for ${'a, '.repeat(12)}...`],
+  ],
   ['missed by a header', { outcome: NO_ROUTE, nearMisses: misses(1, 0) }, ['route     no route matches', NEAR]],
   [
     'missed by path',

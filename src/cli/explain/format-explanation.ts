@@ -46,7 +46,7 @@ function formatPath({ path }: DescribedExplanation): string[] {
 
 const MISSES_SHOWN = 12
 
-function formatRoute({ kind, route, nearMisses = [], outcome }: DescribedExplanation): string[] {
+function formatRoute({ kind, route, nearMisses = [], otherHostnames = [], outcome }: DescribedExplanation): string[] {
   const lines: string[] = []
   if (route !== undefined) {
     lines.push(`route     ${ruleText(route)}`)
@@ -65,7 +65,12 @@ function formatRoute({ kind, route, nearMisses = [], outcome }: DescribedExplana
   const far = nearMisses.length - Math.min(near.length, MISSES_SHOWN)
   const other = near.length > 0 || route !== undefined ? ' other' : ''
   if (far > 0) lines.push(`          ${far}${other} ${far === 1 ? 'match is' : 'matches are'} for other paths`)
+  if (otherHostnames.length > 0) lines.push(`          routes are only for ${shorten(otherHostnames).join(', ')}`)
   return [...lines, '']
+}
+
+function shorten(names: readonly string[]): readonly string[] {
+  return names.length > MISSES_SHOWN ? [...names.slice(0, MISSES_SHOWN), '...'] : names
 }
 
 /** Connections have no steps. */

@@ -91,6 +91,14 @@ test('near misses show why another rule does not match', async () => {
   ])
 })
 
+test('without a route for the host, hosts that have routes', async () => {
+  const r = routeItem('other', {
+    attachments: [{ listener: 'Listener/default/main/http', hostnames: ['b.example', '*.a.example'] }],
+  })
+  expect((await explained([listenerItem(), r])).otherHostnames).toEqual(['*.a.example', 'b.example'])
+  expect((await explained([...PLAN, r])).otherHostnames).toEqual([])
+})
+
 test('policies in force with those they override, in the order traffic, backend, frontend', async () => {
   const { policies } = await explained([
     ...PLAN,

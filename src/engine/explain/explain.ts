@@ -49,6 +49,8 @@ export interface Explanation {
   readonly listener: ListenerItem | undefined
   readonly route: { readonly item: RouteItem; readonly match: RouteMatch } | undefined
   readonly nearMisses: readonly NearMiss[]
+  /** If no route is for the host: hostnames of the listener's routes. */
+  readonly otherHostnames: readonly string[]
   readonly policies: readonly EffectivePolicy[]
   readonly steps: readonly TraceStep[]
   /** The client that a policy has identified. */
@@ -180,6 +182,7 @@ export async function explainRequest(
     listener: listener?.item,
     route: rule === undefined || match === undefined ? undefined : { item: rule.item, match },
     nearMisses: decision.nearMisses,
+    otherHostnames: otherHostnames(outcome, decision),
     policies: effectivePolicies(decision, new RecordedLookups(index)),
     steps,
     consumer: consumerOf(exchange.identity),
@@ -194,6 +197,11 @@ export async function explainRequest(
     upstreamHttp: isSent ? httpVersionOf(exchange, decision) : undefined,
     protocol,
   }
+}
+
+function otherHostnames(outcome: Outcome, { listener, nearMisses }: Decision): readonly string[] {
+  if (outcome?.kind !== 'refusal' || outcome.code !== 'route-not-found' || nearMisses.length > 0) return []
+  return listener!.routes.hostnames.filter((hostname) => hostname !== '')
 }
 
 function describeCopy(plan: LivePlan, backend: string, numerator: number, denominator: number): string {

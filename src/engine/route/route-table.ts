@@ -120,6 +120,11 @@ export class RouteTable<P> {
     return found
   }
 
+  /** Hostnames of routes, such as `*.example.com`, by name; an empty one is any host. */
+  get hostnames(): readonly string[] {
+    return Array.from(this.#hosts.entries(), ([hostname]) => hostname).sort()
+  }
+
   /** Whether a rule for the host compares a field. The name must be folded by `foldName`. */
   comparesField(foldedName: string, host: string): boolean {
     return this.#hosts.first(host, (tier) => (tier.fields.has(foldedName) ? true : undefined)) ?? false
