@@ -1,6 +1,7 @@
 import { Command, CommanderError, Option } from 'commander'
 import { ApiUnreadable } from '#cluster/api-unreadable.ts'
 import { VERSION } from '#instance/version.ts'
+import { addClusterCommands } from './cluster-commands.ts'
 import { keepCompiledCode } from './compiled-code.ts'
 import { variablesHelp } from './describe-variables.ts'
 import { EXIT, type ExitCode } from './exit-code.ts'
@@ -240,6 +241,7 @@ function buildProgram(end: (code: ExitCode) => void, around: Surroundings | unde
       end(await renderFiles(paths, options))
     })
   addOperatorCommands(program, end)
+  addClusterCommands(program, end)
   program
     .command('fields')
     .description(

@@ -19,6 +19,14 @@ export interface ApiAnswer {
   readonly body: Members
 }
 
+/** A document that need not be JSON. */
+export interface ApiDocument {
+  readonly status: number
+  readonly text: string
+  /** The clock of the server, in milliseconds since the epoch, rounded down to a second; undefined: it does not say. */
+  readonly dateMs: number | undefined
+}
+
 /** A change of one object. */
 interface ApiWrite {
   readonly method: 'PATCH' | 'PUT' | 'POST' | 'DELETE'
@@ -98,11 +106,19 @@ export class ApiClient implements Disposable {
    * @param path with the query
    * @throws ApiUnreadable for every other failure
    */
-  async get(path: string, { accept, signal }: ReadOptions = {}): Promise<ApiAnswer> {
+  async get(path: string, options: ReadOptions = {}): Promise<ApiAnswer> {
+    const { status, text } = await this.read(path, options)
+    return { status, body: membersOf(parseAnswer(text)) }
+  }
+
+  /** The same for a document of any type, such as the log of a container. @throws ApiUnreadable */
+  async read(path: string, { accept, signal }: ReadOptions = {}): Promise<ApiDocument> {
     const { response, text } = await this.#fetch(path, { agent: this.#agent, accept, ...(signal && { signal }) })
     const status = response.statusCode ?? 0
-    if (status === 200 || status === 404 || status === 410) return { status, body: membersOf(parseAnswer(text)) }
-    throw this.#refusal(`${this.#prefix}${path}`, response, text)
+    if (status !== 200 && status !== 404 && status !== 410)
+      throw this.#refusal(`${this.#prefix}${path}`, response, text)
+    const date = Date.parse(response.headers.date ?? '')
+    return { status, text, dateMs: Number.isNaN(date) ? undefined : date }
   }
 
   /**
@@ -259,7 +275,8 @@ async function textIn(response: IncomingMessage): Promise<string> {
 }
 
 /** Undefined: a proxy in between answered, or the server is no Kubernetes API. */
-function parseAnswer(text: string): unknown {
+/** @returns undefined for a text that is no JSON */
+export function parseAnswer(text: string): unknown {
   try {
     return parseJson(text)
   } catch {

@@ -5,12 +5,13 @@ import { sameData } from '#base/incremental/same-data.ts'
 import type { DefinitionVersions } from '#control/status/supported-version.ts'
 import type { ApiClient } from './api-client.ts'
 import { ApiUnreadable } from './api-unreadable.ts'
+import { definitionPath } from './definition-path.ts'
 import { METADATA_OF_OBJECT } from './kind-watch.ts'
 import { membersOf, textOf } from './kubeconfig.ts'
 
-const LIST = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions'
 const NAMES = KINDS.filter(({ group }) => group === GATEWAY_GROUP).map(({ group, plural }) => `${plural}.${group}`)
-const VERSION = 'gateway.networking.k8s.io/bundle-version'
+/** The annotation with the version of the Gateway API. */
+export const BUNDLE_VERSION = 'gateway.networking.k8s.io/bundle-version'
 const AGAIN_MS = 60_000
 
 export interface GatewayDefinitionsOptions {
@@ -55,7 +56,7 @@ export class GatewayDefinitions implements Disposable {
 
   async #read(): Promise<DefinitionVersions> {
     const read = NAMES.map(async (name) => {
-      const { status, body } = await this.#options.client.get(`${LIST}/${name}`, { accept: METADATA_OF_OBJECT })
+      const { status, body } = await this.#options.client.get(definitionPath(name), { accept: METADATA_OF_OBJECT })
       return status === 200 ? ([name, versionIn(body.metadata)] as const) : undefined
     })
     return new Map((await Promise.all(read)).filter((each) => each !== undefined))
@@ -78,7 +79,7 @@ export class GatewayDefinitions implements Disposable {
 }
 
 function versionIn(metadata: unknown): string {
-  return textOf(membersOf(membersOf(metadata).annotations)[VERSION]) ?? ''
+  return textOf(membersOf(membersOf(metadata).annotations)[BUNDLE_VERSION]) ?? ''
 }
 
 function toData(versions: DefinitionVersions | undefined): unknown {

@@ -18,6 +18,7 @@ const REQUIRED = [
   'dist/sbom.cdx.json',
   'dist/third-party-notices.txt',
   'examples/quickstart/gateway.yaml',
+  'install/charts/gatewright/files/rights.yaml',
   'install/schemas/gatewright.schema.json',
   'src/cli/init/http.yaml',
 ]

@@ -3,23 +3,21 @@ import { clock, pause } from '#base/clock.ts'
 import { hostPort } from '#base/host-port.ts'
 import type { ApiClient } from '#cluster/api-client.ts'
 import { ApiUnreadable } from '#cluster/api-unreadable.ts'
-import { connect } from '#cluster/connect.ts'
 import { membersOf, textOf } from '#cluster/kubeconfig.ts'
 import { deploymentPath, LABEL, manifest, namespacePath, PORT, secretPath, servicePath } from '#idp/deploy/manifest.ts'
 import { loadBalancerAddress, rolloutState } from '#idp/deploy/rollout.ts'
 import { PROGRAM } from '#instance/project-file.ts'
+import { type ClusterFlags, clusterClient } from '../cluster-client.ts'
 import { EXIT, type ExitCode } from '../exit-code.ts'
 import { complain, print } from '../output.ts'
 import { UsageError } from '../usage-error.ts'
 
-export interface ClusterFlags {
-  readonly kubeconfig?: string
-  readonly context?: string
+export interface ProviderFlags extends ClusterFlags {
   readonly namespace: string
   readonly timeout: string
 }
 
-export interface DeployFlags extends ClusterFlags {
+export interface DeployFlags extends ProviderFlags {
   readonly image: string
 }
 
@@ -28,7 +26,7 @@ const ASK_EVERY_MS = 500
 /** Steps 1 and 2: brings an identity provider to a cluster, and waits until it has an address (document 1, 5.8). */
 export async function deployProvider(flags: DeployFlags, environment: NodeJS.ProcessEnv): Promise<ExitCode> {
   const { namespace, image } = checked(flags)
-  using client = await clientOf(flags, environment)
+  using client = await clusterClient(flags, environment)
   const patience = new Patience(flags.timeout)
   await checkOurs(client, namespace)
   const known = await passwordIn(client, namespace)
@@ -57,9 +55,9 @@ export async function deployProvider(flags: DeployFlags, environment: NodeJS.Pro
 }
 
 /** Step 12: deletes the Namespace of a provider that `deploy` created, and waits until it is gone. */
-export async function deleteProvider(flags: ClusterFlags, environment: NodeJS.ProcessEnv): Promise<ExitCode> {
+export async function deleteProvider(flags: ProviderFlags, environment: NodeJS.ProcessEnv): Promise<ExitCode> {
   const { namespace } = checked(flags)
-  using client = await clientOf(flags, environment)
+  using client = await clusterClient(flags, environment)
   const patience = new Patience(flags.timeout)
   if (!(await checkOurs(client, namespace))) {
     print(`12  delete the provider           unchanged: there is no namespace ${namespace}`)
@@ -118,12 +116,7 @@ function late(what: string, why: string, advice: string): ExitCode {
   return EXIT.findings
 }
 
-function checked<T extends ClusterFlags>(flags: T): T {
+function checked<T extends ProviderFlags>(flags: T): T {
   if (/^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/.test(flags.namespace)) return flags
   throw new UsageError(`--namespace ${flags.namespace} is not a name of a namespace`)
-}
-
-function clientOf({ kubeconfig, context }: ClusterFlags, environment: NodeJS.ProcessEnv): Promise<ApiClient> {
-  const file = kubeconfig ?? environment.KUBECONFIG ?? `${environment.HOME ?? ''}/.kube/config`
-  return connect({ server: undefined, kubeconfig: file, context, localKubeconfig: '' })
 }

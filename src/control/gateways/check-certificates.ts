@@ -60,7 +60,7 @@ export function checkCertificates(
 }
 
 /** A certificate that is renewed at two thirds of its life, as usual, is never reported. @returns undefined: it is not yet time to warn */
-function daysLeft({ fromMs, untilMs }: CertificateValidity, isPast: IsPast): number | undefined {
+export function daysLeft({ fromMs, untilMs }: CertificateValidity, isPast: IsPast): number | undefined {
   const days = WARNED_DAYS.filter((each) => each * DAY_MS < (untilMs - fromMs) / 3)
   return days.find((each) => isPast(untilMs - each * DAY_MS))
 }

@@ -8,17 +8,21 @@ export type DefinitionVersions = ReadonlyMap<string, string>
 /** Minor versions of Gateway API 1. Since 1.4, BackendTLSPolicy is `v1`, and the status of a class has its features. */
 const [OLDEST, NEWEST] = [4, 7]
 
+export const SUPPORTED_RANGE = `v1.${OLDEST} to v1.${NEWEST} of the Gateway API are supported`
+
 /** Whether the definitions of the cluster have a version that is known here (Gateway API, GatewayClassConditionStatusSupportedVersion). */
 export function supportedVersion(object: GatewayClassObject, versions: DefinitionVersions): ConditionDraft {
   const condition = conditionsOf(object)
-  const wrong = [...versions].filter(([, version]) => !isSupported(version)).sort(([a], [b]) => compareText(a, b))
-  const range = `v1.${OLDEST} to v1.${NEWEST} of the Gateway API are supported`
-  if (wrong.length === 0) return condition('SupportedVersion', 'True', 'SupportedVersion', range)
+  const wrong = [...versions]
+    .filter(([, version]) => !isSupportedVersion(version))
+    .sort(([a], [b]) => compareText(a, b))
+  if (wrong.length === 0) return condition('SupportedVersion', 'True', 'SupportedVersion', SUPPORTED_RANGE)
   const found = wrong.map(([name, version]) => `${name} has ${version === '' ? 'no version' : version}`).join(', ')
-  return condition('SupportedVersion', 'False', 'UnsupportedVersion', `${range}, but ${found}`)
+  return condition('SupportedVersion', 'False', 'UnsupportedVersion', `${SUPPORTED_RANGE}, but ${found}`)
 }
 
-function isSupported(version: string): boolean {
+/** @param version of a definition, such as `v1.4.0` */
+export function isSupportedVersion(version: string): boolean {
   const minor = Number(/^v1\.(\d{1,3})\.\d+(?:-|$)/.exec(version)?.[1])
   return minor >= OLDEST && minor <= NEWEST
 }

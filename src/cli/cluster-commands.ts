@@ -1,0 +1,30 @@
+import { type Command, Option } from 'commander'
+import type { ExitCode } from './exit-code.ts'
+
+/** Adds the commands for operators of a cluster. */
+export function addClusterCommands(program: Command, end: (code: ExitCode) => void): void {
+  program
+    .command('check')
+    .description(
+      'Check a Kubernetes cluster before or after an installation: versions, clocks, definitions, permissions, the controller, Gateways, certificates. Nothing is changed. Exit code 0: nothing fails.',
+    )
+    .addOption(kubeconfig())
+    .addOption(context())
+    .addOption(namespaces('check only Gateways in this namespace'))
+    .addOption(controllerNamespace())
+    .option('-o, --output <format>', 'text (the default) or json')
+    .action(async (options) => {
+      const { check } = await import('./check.ts')
+      end(await check(options))
+    })
+}
+
+const kubeconfig = () => new Option('--kubeconfig <file>', 'the cluster (default: $KUBECONFIG, then ~/.kube/config)')
+const context = () => new Option('--context <name>', 'context of the kubeconfig (default: its current one)')
+const controllerNamespace = () =>
+  new Option('--controller-namespace <name>', 'namespace of the controller').default('gatewright-system')
+
+const namespaces = (what: string) =>
+  new Option('-n, --namespace <name>', `${what}; may be repeated (default: all)`).argParser(
+    (value: string, before: readonly string[] = []) => [...before, value],
+  )

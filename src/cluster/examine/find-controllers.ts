@@ -1,0 +1,47 @@
+import { itemsOf, type Members, membersOf, textOf } from '../kubeconfig.ts'
+import type { ClusterReader, Reading } from './cluster-reader.ts'
+
+/** The labels of what the chart installs. */
+const SELECTOR = 'app.kubernetes.io/name=gatewright,app.kubernetes.io/component=controller'
+
+/** A controller that the chart has installed. */
+export interface FoundController {
+  readonly namespace: string
+  /** Of its Deployment. */
+  readonly name: string
+  readonly deployment: Members
+  /** Of its Service, its Lease and, with `-authority`, its Secret. */
+  readonly service: string
+  readonly account: string
+  /** `controllerName` of its classes. */
+  readonly controllerName: string
+  /** Namespaces that it reads; none: all. */
+  readonly reads: readonly string[]
+}
+
+/** The controllers in a namespace. */
+export async function findControllers(
+  reader: ClusterReader,
+  namespace: string,
+): Promise<Reading<readonly FoundController[]>> {
+  const path = `/apis/apps/v1/namespaces/${encodeURIComponent(namespace)}/deployments`
+  const reading = await reader.list(`${path}?labelSelector=${encodeURIComponent(SELECTOR)}`)
+  if ('why' in reading) return reading
+  return { value: (reading.value ?? []).map((deployment) => describe(namespace, deployment)) }
+}
+
+function describe(namespace: string, deployment: Members): FoundController {
+  const name = textOf(membersOf(deployment.metadata).name) ?? ''
+  const pod = membersOf(membersOf(membersOf(deployment.spec).template).spec)
+  const variables = itemsOf(pod.containers)
+    .map(membersOf)
+    .flatMap(({ env }) => itemsOf(env).map(membersOf))
+  const variable = (wanted: string) => textOf(variables.find((each) => each.name === wanted)?.value)
+  return {
+    ...{ namespace, name, deployment },
+    service: variable('GATEWRIGHT_CONTROLLER_SERVICE') ?? name,
+    account: textOf(pod.serviceAccountName) ?? 'default',
+    controllerName: variable('GATEWRIGHT_CONTROLLER_NAME') ?? 'gatewright.dev/controller',
+    reads: variable('GATEWRIGHT_NAMESPACES')?.split(',') ?? [],
+  }
+}
