@@ -208,7 +208,18 @@ export const VARIABLES = {
   },
   GATEWRIGHT_CONTROLLER_HOSTS: {
     meaning:
-      'further names and IP addresses of that server, separated by commas; its certificate gets them when the controller creates it',
+      'further names and IP addresses of that server, separated by commas; its certificate gets them when the controller makes the next one',
+    commands: ['controller'],
+  },
+  GATEWRIGHT_CONTROLLER_CERTIFICATE_LIFE: {
+    meaning:
+      'life of the certificate of that server and of its authority, which are renewed at two thirds of it; at least 5m, and the default is 2160h (90 days)',
+    commands: ['controller'],
+    form: DURATION,
+  },
+  GATEWRIGHT_CONTROLLER_CERTIFICATE_SECRET: {
+    meaning:
+      'Secret in the namespace of the controller with the certificate of that server (tls.crt, tls.key, ca.crt), which others renew, such as cert-manager; by default the controller makes its own',
     commands: ['controller'],
   },
   GATEWRIGHT_NAMESPACES: {

@@ -3,12 +3,14 @@ import { hostname } from 'node:os'
 import { NotLoopback } from '#admin/admin-server.ts'
 import { CONTROLLER_PORTS } from '#api/own-ports.ts'
 import type { VariableName } from '#api/process-variables.ts'
+import { parseDuration } from '#base/duration.ts'
 import { PortInUse } from '#base/listen.ts'
 import { openAccess } from '#cluster/api-access.ts'
 import { readInCluster } from '#cluster/in-cluster.ts'
 import { readKubeconfig } from '#cluster/kubeconfig.ts'
 import { defaultSettings } from '#deploy/settings.ts'
 import { Controller } from '#instance/controller.ts'
+import type { CertificateSource } from '#instance/controller-certificate.ts'
 import { StateFolder, StateFolderUnusable } from '#instance/state-folder.ts'
 import { VERSION } from '#instance/version.ts'
 import { ApplicationLog } from '#observe/log/application-log.ts'
@@ -22,6 +24,7 @@ import { address, operatorAddresses } from './operator-addresses.ts'
 import { proxyImage } from './proxy-image.ts'
 import { STATE_FOLDER } from './state-path.ts'
 import { type Surroundings, WHOLE_PROCESS } from './surroundings.ts'
+import { UsageError } from './usage-error.ts'
 
 export interface ControllerFlags extends LogFlags {
   readonly kubeconfig?: string
@@ -37,6 +40,10 @@ const START_FAILURES = [PortInUse, NotLoopback, StateFolderUnusable]
 /** Where a controller runs by default: the namespace and the Service of the chart. */
 const NAMESPACE = 'gatewright-system'
 const SERVICE = 'gatewright-controller'
+
+/** Of the certificate for proxies: 90 days, and the least. */
+const LIFE_MS = 90 * 24 * 3_600_000
+const LEAST_LIFE_MS = 5 * 60_000
 
 /** Runs a controller on Kubernetes until it is stopped. */
 export async function runController(flags: ControllerFlags, around: Surroundings = WHOLE_PROCESS): Promise<ExitCode> {
@@ -63,6 +70,7 @@ export async function runController(flags: ControllerFlags, around: Surroundings
         namespaces: flags.namespace ?? namesIn(environment, 'GATEWRIGHT_NAMESPACES'),
         ...{ admin, metrics, readiness, delivery, state, namespace, service },
         hosts: namesIn(environment, 'GATEWRIGHT_CONTROLLER_HOSTS'),
+        certificate: certificateSource(environment),
         // A container that was restarted is not the leader that ended there.
         identity: `${readVariable(environment, 'POD_NAME') ?? hostname()}_${randomUUID()}`,
         replicaHost: readVariable(environment, 'POD_IP'),
@@ -97,6 +105,17 @@ async function accessOf({ kubeconfig, context }: ControllerFlags, environment: N
 
 function namesIn(environment: Environment, name: VariableName): readonly string[] {
   return readVariable(environment, name)?.split(',') ?? []
+}
+
+function certificateSource(environment: Environment): CertificateSource {
+  const life = readVariable(environment, 'GATEWRIGHT_CONTROLLER_CERTIFICATE_LIFE')
+  // The form of the variable has been checked.
+  const lifeMs = life === undefined ? LIFE_MS : parseDuration(life)!
+  if (lifeMs < LEAST_LIFE_MS)
+    throw new UsageError(
+      'GATEWRIGHT_CONTROLLER_CERTIFICATE_LIFE must be at least 5m: proxies read a new authority within minutes',
+    )
+  return { secretName: readVariable(environment, 'GATEWRIGHT_CONTROLLER_CERTIFICATE_SECRET'), lifeMs }
 }
 
 function deploySettings(environment: Environment, controllerUrl: string) {

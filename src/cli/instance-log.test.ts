@@ -433,6 +433,7 @@ const MESSAGES_IN = [
   'src/instance/failing-outputs.ts',
   'src/deliver/plan-client.ts',
   'src/instance/controller.ts',
+  'src/instance/controller-certificate.ts',
   'src/instance/data-plane.ts',
   'src/instance/instance.ts',
   'src/instance/plan-file.ts',

@@ -7,6 +7,7 @@ const STATE: ForwardedState = {
   refusals: [{ key: 'HTTPRoute/default/a', message: 'bad' }],
   report: {
     inForce: 'ab',
+    trusts: 'cd',
     bindings: new Map([
       ['[::]:80', { state: 'bound' }],
       ['[::]:81', { state: 'failed', reason: 'PortUnavailable', message: 'in use' }],

@@ -168,6 +168,7 @@ test('a report with nonsense is about its proxy only', async () => {
   const client = new StrangeClient(server.port)
   const metadata = {
     inForce: 1,
+    trusts: ['x'],
     bindings: { a: { state: 'x' }, b: { state: 'failed' } },
     facts: [7, { code: 'x' }],
     problems: 'y',

@@ -23,6 +23,7 @@ import { ENDPOINTS_TYPE, type HeldVersions, ITEM_TYPE, PLAN_TYPES, type PlanType
 import { refusalsOf, writeRefusals, writeReport } from './proxy-report.ts'
 import { ProxyState } from './proxy-state.ts'
 import { BrokenSnapshot, ReceivedPlan } from './received-plan.ts'
+import { TrustedAuthorities } from './trusted-authorities.ts'
 
 /** Waits before new attempts to connect. */
 const FIRST_RETRY_MS = 100
@@ -49,6 +50,8 @@ export interface PlanClientOptions extends ControllerAddress {
   readonly reportBug: (error: unknown) => void
   /** From 0 to 1. */
   readonly random?: () => number
+  /** Time between two looks at the file with the authorities; for tests. */
+  readonly readAuthoritiesMs?: number
 }
 
 /**
@@ -60,6 +63,7 @@ export class PlanClient implements PlanReports {
   readonly #pool = createClientPool()
   readonly #state = new ProxyState()
   readonly #backOff: BackOff
+  readonly #trusted: TrustedAuthorities | undefined
   #received = nothingReceived()
   /** Changes before the first version is whole. */
   readonly #early = new Map<string, PlanItem>()
@@ -81,10 +85,14 @@ export class PlanClient implements PlanReports {
     this.#options = options
     this.#backOff = new BackOff(FIRST_RETRY_MS, LONGEST_RETRY_MS, options.random)
     this.#readKept = options.readKept
+    const { caFile, readAuthoritiesMs } = options
+    if (caFile !== undefined)
+      this.#trusted = new TrustedAuthorities(caFile, () => this.#reportSoon(), readAuthoritiesMs)
   }
 
   /** Connects, and from then on keeps a connection. */
   start(): void {
+    this.#trusted?.start()
     void this.#connect()
     if (this.#readKept === undefined) return
     this.#keptTimer = clock.after(KEPT_AFTER_MS, () => this.#serveKept('no whole plan has arrived'))
@@ -92,6 +100,7 @@ export class PlanClient implements PlanReports {
 
   close(): void {
     this.#isClosed = true
+    this.#trusted?.close()
     this.#retry?.cancel()
     this.#report?.cancel()
     this.#keptTimer?.cancel()
@@ -322,7 +331,7 @@ export class PlanClient implements PlanReports {
   }
 
   #sendReport(): void {
-    const metadata = writeReport(this.#state.report(this.#unreadable))
+    const metadata = writeReport(this.#state.report({ trusts: this.#trusted?.digest, unreadable: this.#unreadable }))
     this.#send({ node: { id: this.#options.identity, metadata }, typeUrl: ITEM_TYPE })
   }
 

@@ -11,6 +11,8 @@ import type { Refusal, RemoteProblem } from '#plan/plan-link.ts'
 export interface ProxyReport {
   /** Snapshot hash of the items that all of its workers run; undefined: none yet. */
   readonly inForce: string | undefined
+  /** The authorities with which it checks its controller, by `digestOfAuthorities`; undefined: those of the system, or not known yet. */
+  readonly trusts: string | undefined
   /** Whether its sockets accept connections, by `socketKey`. */
   readonly bindings: ReadonlyMap<string, Binding>
   /** Observed while `inForce` was in force. */
@@ -25,9 +27,10 @@ export interface ProxyReport {
 const MAX_ENTRIES = 2000
 const MAX_TEXT = 4096
 
-export function writeReport({ inForce, bindings, facts, problems, unreadable }: ProxyReport): JsonObject {
+export function writeReport({ inForce, trusts, bindings, facts, problems, unreadable }: ProxyReport): JsonObject {
   return {
     ...(inForce !== undefined && { inForce }),
+    ...(trusts !== undefined && { trusts }),
     bindings: Object.fromEntries(
       [...bindings].slice(0, MAX_ENTRIES).map(([socket, binding]) => [socket, { ...binding }]),
     ),
@@ -49,6 +52,7 @@ export function writeReport({ inForce, bindings, facts, problems, unreadable }: 
 export function readReport(metadata: JsonObject): ProxyReport {
   return {
     inForce: textOf(metadata.inForce),
+    trusts: textOf(metadata.trusts),
     bindings: new Map(
       Object.entries(membersOf(metadata.bindings))
         .slice(0, MAX_ENTRIES)

@@ -60,9 +60,8 @@ export class ProxyState {
     }
   }
 
-  /** @param unreadable see `ProxyReport` */
-  report(unreadable: ProxyReport['unreadable']): ProxyReport {
+  report({ trusts, unreadable }: Pick<ProxyReport, 'trusts' | 'unreadable'>): ProxyReport {
     const problems = [...this.#problems.values()].flat()
-    return { inForce: this.#inForce, bindings: this.#bindings, facts: this.#facts, problems, unreadable }
+    return { inForce: this.#inForce, trusts, bindings: this.#bindings, facts: this.#facts, problems, unreadable }
   }
 }

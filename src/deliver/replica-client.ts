@@ -30,6 +30,7 @@ export interface ReplicaClientOptions extends ReplicaCredentials {
 /** Passes on to the leading replica what the proxies of this one report. A new leader, and a new connection, get all of it. */
 export class ReplicaClient {
   readonly #options: ReplicaClientOptions
+  #credentials: ReplicaCredentials
   readonly #pool = createClientPool()
   /** Those that are connected to this replica, by name. */
   readonly #proxies = new Map<string, ServedProxy>()
@@ -43,6 +44,12 @@ export class ReplicaClient {
 
   constructor(options: ReplicaClientOptions) {
     this.#options = options
+    this.#credentials = options
+  }
+
+  /** New connections use these. */
+  renew(credentials: ReplicaCredentials): void {
+    this.#credentials = credentials
   }
 
   /** @param leader URL of the server of the leader; undefined: it is this replica, or not known */
@@ -82,7 +89,7 @@ export class ReplicaClient {
   }
 
   #connect(): void {
-    const { authority: ca, serverName, token } = this.#options
+    const { authority: ca, serverName, token } = this.#credentials
     this.#news.clear()
     if (this.#leader === undefined) return
     const stream: ControllerStream = new ControllerStream(

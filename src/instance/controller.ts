@@ -17,10 +17,11 @@ import { TokenReviews } from '#cluster/token-reviews.ts'
 import type { ControllerNames } from '#control/context/controller.ts'
 import { noteSecrets } from '#control/secret-values.ts'
 import type { DefinitionVersions } from '#control/status/supported-version.ts'
+import { digestOfAuthorities } from '#deliver/trusted-authorities.ts'
 import type { DeploySettings } from '#deploy/settings.ts'
 import type { PlanDelta } from '#plan/delta.ts'
 import { ControlPlane } from './control-plane.ts'
-import { type CertificateNames, ControllerCertificate } from './controller-certificate.ts'
+import { type CertificateNames, type CertificateSource, ControllerCertificate } from './controller-certificate.ts'
 import { ControllerMetrics } from './controller-metrics.ts'
 import { describeStatus } from './describe-status.ts'
 import { type BugReports, bugReports, type InstanceEvents } from './events.ts'
@@ -29,7 +30,8 @@ import { LeaderWork } from './leader-work.ts'
 import { OperatorServers } from './operator-servers.ts'
 import type { HostPort, InstanceOptions } from './options.ts'
 import { PlanChecks } from './plan-checks.ts'
-import { ProxyDelivery } from './proxy-delivery.ts'
+import { type DeliveryCredentials, ProxyDelivery } from './proxy-delivery.ts'
+import type { CertificateEntries } from './rotation-step.ts'
 
 export interface ControllerOptions
   extends Pick<InstanceOptions, 'admin' | 'metrics' | 'readiness' | 'state'>,
@@ -39,6 +41,7 @@ export interface ControllerOptions
   /** Namespaces that are read; none: all. */
   readonly namespaces: readonly string[]
   readonly delivery: HostPort
+  readonly certificate: CertificateSource
   readonly settings: Omit<DeploySettings, 'authority'>
   /** This process among all replicas: no other ever has the same name. */
   readonly identity: string
@@ -114,7 +117,18 @@ export class Controller {
       failed,
       reportBug: this.#bugs.reportBug,
     })
-    this.#certificate = new ControllerCertificate({ ...options, client, failed })
+    this.#certificate = new ControllerCertificate({
+      ...options,
+      client,
+      changed: (entries) => this.#renew(entries),
+      lagging: (authorities) => {
+        const digest = digestOfAuthorities(authorities)
+        return this.#work === undefined ? undefined : this.#delivery.proxies.distrusting(digest)
+      },
+      failed,
+      log: (...line) => events.message('deliver', ...line),
+      reportBug: this.#bugs.reportBug,
+    })
     this.#checks = new PlanChecks(this.#bugs.onFault)
     this.#control = new ControlPlane({
       names,
@@ -159,9 +173,8 @@ export class Controller {
     })
     const tls = await this.#certificate.obtain()
     if (tls === undefined || this.#isClosed) return
-    const [authority, certificate, key] = [tls['ca.crt']!, tls['tls.crt']!, tls['tls.key']!]
-    this.#authority = authority
-    this.#deliveryPort = await this.#delivery.listen({ authority, certificate, key })
+    this.#deliveryPort = await this.#delivery.listen(this.#credentialsIn(tls))
+    void this.#certificate.follow()
     void Promise.all([this.#store.synced, this.#definitions.looked])
       .then(() => this.#begin())
       .catch(reportBug)
@@ -217,6 +230,23 @@ export class Controller {
     this.#events.readiness([])
   }
 
+  /** Proxies and other replicas see it from now on. */
+  #renew(entries: CertificateEntries): void {
+    const before = this.#authority
+    this.#delivery.renew(this.#credentialsIn(entries))
+    if (this.#authority !== before) this.#work?.redeploy()
+  }
+
+  #credentialsIn(entries: CertificateEntries): DeliveryCredentials {
+    this.#authority = entries['ca.crt']!
+    return {
+      authority: this.#authority,
+      certificate: entries['tls.crt']!,
+      key: entries['tls.key']!,
+      nextKey: entries['next.key'],
+    }
+  }
+
   /** This replica leads. It writes what differs from what the cluster has. */
   #lead(term: Term): void {
     this.#say('this replica leads: it writes statuses and deploys proxies')
@@ -225,7 +255,7 @@ export class Controller {
         client: this.#client,
         store: this.#store,
         names: this.#options.names,
-        settings: { ...this.#options.settings, authority: this.#authority },
+        settings: () => ({ ...this.#options.settings, authority: this.#authority }),
         found: (gateway, findings) => this.#control.deployed(gateway, findings),
         looked: (outcome, ms) => this.#metrics.reconciled('deployment', outcome, ms),
         failed: (message) => this.#warn(message),

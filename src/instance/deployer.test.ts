@@ -81,7 +81,7 @@ function deployingAs(gatewayClass: string, objects: ApiObject[]) {
   const deployer = new Deployer({
     api,
     names: { controller: `${gatewayClass}.example/controller`, gatewayClass },
-    settings: { ...defaultSettings('1.2.3'), authority: 'CA' },
+    settings: () => ({ ...defaultSettings('1.2.3'), authority: 'CA' }),
     objects: () => {
       read.push('objects')
       return objects

@@ -30,7 +30,8 @@ const DEPLOYED_FROM: ReadonlySet<string> = new Set(['GatewayClass', 'Gateway', '
 export interface DeployerOptions {
   readonly api: FleetApi
   readonly names: ControllerNames
-  readonly settings: DeploySettings
+  /** Read at each deployment. */
+  readonly settings: () => DeploySettings
   readonly objects: () => readonly ApiObject[]
   /** Gets all problems of the deployment of a Gateway, by its key; none: it is as it should be. */
   readonly found: (gateway: string, findings: readonly Finding[]) => void
@@ -110,6 +111,11 @@ export class Deployer {
     for (const [key, wanted] of this.#wanted) if (before.get(key) !== wanted) this.#look(key)
   }
 
+  /** Deploys all Gateways, because the settings have changed. */
+  redeploy(): void {
+    for (const key of this.#wanted.keys()) this.#look(key)
+  }
+
   /** A deployment that is under way ends. */
   close(): void {
     this.#wanted = new Map()
@@ -150,6 +156,15 @@ export class Deployer {
     else this.#queue.put(key, wanted)
   }
 
+  #lookAgain(key: string, ms: number): void {
+    // It may have been deployed again meanwhile.
+    this.#looks.get(key)?.cancel()
+    this.#looks.set(
+      key,
+      clock.after(ms, () => this.#look(key)),
+    )
+  }
+
   /** It is deleted, or another controller's: the cluster deletes what a Gateway owned. */
   #forget(key: string, gateway: OwnedGateway): void {
     this.#looks.get(key)?.cancel()
@@ -176,15 +191,11 @@ export class Deployer {
       reportBug(error)
     }
     if (!this.#isCurrent(key, wanted.gateway)) this.#fleet.forget(wanted.gateway.metadata)
-    if (this.#wanted.get(key) === wanted)
-      this.#looks.set(
-        key,
-        clock.after(nextMs, () => this.#look(key)),
-      )
+    if (this.#wanted.get(key) === wanted) this.#lookAgain(key, nextMs)
   }
 
   async #deployed({ gateway, parameters: { objects: parameters }, ports }: Wanted) {
-    const input = { gateway, ports, parameters, settings: this.#options.settings }
+    const input = { gateway, ports, parameters, settings: this.#options.settings() }
     const { findings, ...draft } = render(input)
     const blocked = draft.objects === undefined ? undefined : await this.#apply(input, draft)
     return { findings: blocked === undefined ? findings : [...findings, blocked], isBlocked: blocked !== undefined }

@@ -84,6 +84,11 @@ export class LeaderWork implements Disposable {
     this.#deployer.update(change)
   }
 
+  /** The settings of deployments have changed. */
+  redeploy(): void {
+    this.#deployer.redeploy()
+  }
+
   /** @param objects all of them */
   updateClasses(objects: readonly ApiObject[]): void {
     this.#finalizers.update(objects)

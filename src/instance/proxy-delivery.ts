@@ -3,7 +3,7 @@ import { ApiUnreadable } from '#cluster/api-unreadable.ts'
 import type { ProxyAccounts } from '#cluster/deploy/proxy-accounts.ts'
 import { type CallMetadata, PlanServer } from '#deliver/plan-server.ts'
 import type { ServedProxy } from '#deliver/proxy-stream.ts'
-import { ReplicaClient } from '#deliver/replica-client.ts'
+import { ReplicaClient, type ReplicaCredentials } from '#deliver/replica-client.ts'
 import { isReplica, replicaToken } from '#deliver/replica-token.ts'
 import type { PlanDelta } from '#plan/delta.ts'
 import type { ProxyReports } from '#plan/plan-link.ts'
@@ -22,11 +22,13 @@ export interface ProxyDeliveryOptions {
   readonly reportBug: (error: unknown) => void
 }
 
-/** The certificate of all replicas, its key, and their authority, in PEM. */
+/** The certificate of all replicas, its key, and the authorities that they trust, in PEM. */
 export interface DeliveryCredentials {
   readonly certificate: string
   readonly key: string
   readonly authority: string
+  /** The key that follows. Other replicas may use it already. */
+  readonly nextKey?: string | undefined
 }
 
 /** Delivers plans to the proxies of a cluster, and passes on what they report: up, and to the replica that leads. */
@@ -35,7 +37,8 @@ export class ProxyDelivery {
   readonly #server: PlanServer
   readonly proxies: ServedProxies
   #certificate: SecureContext | undefined
-  #token = ''
+  /** Those that other replicas may have; the first is that of the certificate in use. */
+  #tokens: readonly string[] = []
   #leader: ReplicaClient | undefined
   #version = 0
 
@@ -56,7 +59,7 @@ export class ProxyDelivery {
       ...address,
       tls: () => this.#certificate!,
       authorise: (metadata) => this.#authorise(metadata),
-      isReplica: (metadata) => isReplica(metadata.get('authorization'), this.#token),
+      isReplica: (metadata) => isReplica(metadata.get('authorization'), this.#tokens),
       changed: (proxy) => this.#changed(proxy),
       left: (proxy, why) => this.#left(proxy, why),
       refused: (peer, why) =>
@@ -71,15 +74,18 @@ export class ProxyDelivery {
   }
 
   /** Opens the port. Proxies get nothing before `open`. @returns its number @throws PortInUse */
-  listen({ certificate, key, authority }: DeliveryCredentials): Promise<number> {
-    const { serverName, events } = this.#options
-    this.#certificate = createSecureContext({ cert: certificate, key, minVersion: 'TLSv1.2' })
-    this.#token = replicaToken(key)
+  listen(credentials: DeliveryCredentials): Promise<number> {
+    const { events } = this.#options
     this.#leader = new ReplicaClient({
-      ...{ authority, serverName, token: this.#token },
+      ...this.#use(credentials),
       log: (level, message, fields) => events.message('deliver', level, message, fields),
     })
     return this.#server.listen()
+  }
+
+  /** Connections that are open stay. */
+  renew(credentials: DeliveryCredentials): void {
+    this.#leader?.renew(this.#use(credentials))
   }
 
   /** Passes on what the proxies of this replica report. @param leader URL of the leader; undefined: it is this replica, or not known */
@@ -106,6 +112,15 @@ export class ProxyDelivery {
     this.#leader?.close()
     await this.#server.close()
     this.proxies.close()
+  }
+
+  #use({ certificate, key, authority, nextKey }: DeliveryCredentials): ReplicaCredentials {
+    this.#certificate = createSecureContext({ cert: certificate, key, minVersion: 'TLSv1.2' })
+    const token = replicaToken(key)
+    // Replicas read a change one after the other.
+    const [before = token] = this.#tokens.filter((known) => known !== token)
+    this.#tokens = [token, before, ...(nextKey === undefined ? [] : [replicaToken(nextKey)])]
+    return { authority, serverName: this.#options.serverName, token }
   }
 
   async #authorise(metadata: CallMetadata) {

@@ -25,6 +25,7 @@ function proxy(more: Partial<ServedProxy> = {}): ServedProxy {
     isForwarded: false,
     report: {
       inForce: 'hash',
+      trusts: 'old',
       bindings: new Map<string, Binding>([
         ['[::]:80', { state: 'bound' }],
         ['0.0.0.0:81', TAKEN],
@@ -201,4 +202,15 @@ test('a proxy of another replica is reported and listed, but that replica counts
   // It connects to this one.
   it.changed(proxy())
   expect(it.counts()).toMatchObject([{ gateway: GATEWAY, current: 1 }])
+})
+
+test('connected proxies that trust other authorities are named, also those that have reported nothing', () => {
+  const { it } = served()
+  it.changed(proxy())
+  it.changed(proxy({ identity: 'default/new', ...NEW }))
+  const gone = proxy({ identity: 'default/gone' })
+  it.changed(gone)
+  it.left(gone)
+  expect(it.distrusting('old')).toEqual(['default/new'])
+  expect(it.distrusting('next')).toEqual(['default/a', 'default/new'])
 })

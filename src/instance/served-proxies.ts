@@ -106,6 +106,11 @@ export class ServedProxies {
     }))
   }
 
+  /** Names of connected proxies that do not trust the authorities with this digest. */
+  distrusting(digest: string): readonly string[] {
+    return this.#connected().flatMap(({ identity, report }) => (report?.trusts === digest ? [] : identity))
+  }
+
   #connected(): readonly ServedProxy[] {
     return [...this.#known.values()].flatMap(({ proxy, isConnected }) => (isConnected ? proxy! : []))
   }

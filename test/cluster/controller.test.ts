@@ -34,6 +34,7 @@ function starting(access: ApiAccess) {
       namespaces: [],
       ...{ admin: ANY, metrics: ANY, readiness: ANY, delivery: ANY, state },
       ...{ namespace: 'gatewright-system', service: 'gatewright-controller', hosts: ['127.0.0.1'] },
+      certificate: { lifeMs: 86_400_000 },
       settings: { ...defaultSettings('1.2.3'), version: '1.2.3' },
       ...{ identity: 'a', replicaHost: undefined },
     },

@@ -30,7 +30,7 @@ function hashOf(items = PLAN): string {
 
 /** A proxy of the replica that follows. */
 function proxy(identity: string, inForce = hashOf()): ServedProxy {
-  const report = { inForce, bindings: new Map(), facts: [], problems: [], unreadable: [] }
+  const report = { inForce, trusts: undefined, bindings: new Map(), facts: [], problems: [], unreadable: [] }
   return {
     ...{ gateway: GATEWAY, identity, address: '10.0.0.1', isForwarded: false },
     ...{ isCurrent: true, inForce: 1, refusals: [], report },
@@ -45,7 +45,7 @@ async function startLeader() {
   const known = new Map<string, ServedProxy>()
   const rig = await startServer(PLAN, {
     tls: () => createSecureContext({ cert, key }),
-    isReplica: (metadata) => isReplica(metadata.get('authorization'), token),
+    isReplica: (metadata) => isReplica(metadata.get('authorization'), [token]),
     changed: (proxy) => {
       known.set(proxy.identity, proxy)
       told.push(`${proxy.identity} ${proxy.inForce}`)
@@ -160,6 +160,6 @@ test('the token is from the key, and compared as a whole', () => {
   expect(token).toMatch(/^[0-9a-f]{64}$/)
   expect(replicaToken(credentials.key)).toBe(token)
   expect(
-    [`Bearer ${token}`, token, `bearer ${token}`, 'Bearer ', '', undefined].map((it) => isReplica(it, token)),
+    [`Bearer ${token}`, token, `bearer ${token}`, 'Bearer ', '', undefined].map((it) => isReplica(it, [token])),
   ).toEqual([true, false, false, false, false, false])
 })

@@ -1,134 +1,19 @@
-import { writeFileSync } from 'node:fs'
-import { join } from 'node:path'
-import { expect, onTestFinished, test } from 'vitest'
-import { ask } from '#admin/testing.ts'
-import type { Finding } from '#base/finding.ts'
-import { InstanceLog } from '#cli/instance-log.ts'
-import type { ApiClient } from '#cluster/api-client.ts'
-import { DEFAULT_NAMES } from '#control/context/controller.ts'
-import { PlanClient } from '#deliver/plan-client.ts'
-import { defaultSettings } from '#deploy/settings.ts'
-import { Controller } from '#instance/controller.ts'
-import { StateFolder } from '#instance/state-folder.ts'
-import { ApplicationLog } from '#observe/log/application-log.ts'
+import { expect, test } from 'vitest'
 import type { Binding } from '#plan/binding.ts'
-import type { PlanDelta } from '#plan/delta.ts'
 import { eventually } from '#test/support/eventually.ts'
-import { temporaryFolder } from '#test/support/temporary-folder.ts'
-import { connectToTestServer } from './connect-to-test-server.ts'
-import { ReplicaFront } from './replica-front.ts'
-import { serveLeases } from './serve-leases.ts'
+import {
+  type Cluster,
+  GATEWAY,
+  type Replica,
+  ROUTES,
+  startCluster,
+  startProxy,
+  startReplica,
+} from './start-replicas.ts'
 
-// Two replicas of one controller, and proxies of one Gateway, which are clients of the delivery only.
-
-const ANY = { host: '127.0.0.1', port: 0 }
-const NAMESPACE = 'gatewright-system'
-const GATEWAY = 'main'
-const GATEWAYS = '/apis/gateway.networking.k8s.io/v1/namespaces/default/gateways'
-const ROUTES = '/apis/gateway.networking.k8s.io/v1/namespaces/default/httproutes'
-const LEASE = `/apis/coordination.k8s.io/v1/namespaces/${NAMESPACE}/leases/gatewright-controller`
 /** The lease is given back sooner than it expires; and it expires. */
 const LONG = { durationMs: 15_000, giveUpMs: 10_000, retryMs: 100, settleMs: 1500 }
 const SHORT = { ...LONG, durationMs: 6000, giveUpMs: 5000 }
-
-/** A cluster with a Gateway and a route, without any replica. */
-async function startCluster() {
-  const { server, client } = await connectToTestServer()
-  await serveLeases({ server, client })
-  await client.create('/api/v1/namespaces', { kind: 'Namespace', metadata: { name: NAMESPACE } })
-  const listeners = [{ name: 'http', port: 80, protocol: 'HTTP' }]
-  const spec = { gatewayClassName: 'gatewright', listeners }
-  await client.create(GATEWAYS, { kind: 'Gateway', metadata: { name: GATEWAY }, spec })
-  const route = { parentRefs: [{ name: GATEWAY }], hostnames: ['a.example'] }
-  await client.create(ROUTES, { kind: 'HTTPRoute', metadata: { name: 'shop' }, spec: route })
-  // The server ends connections that were idle while the test waited.
-  const write = (ask: (api: ApiClient) => Promise<unknown>) => eventually('a write', () => ask(client).then(() => true))
-  const read = async (path: string) => (await server.call(path)).body
-  return {
-    server,
-    write,
-    read,
-    holder: async () => (await read(LEASE)).spec?.holderIdentity as string | undefined,
-    edit: (spec: object) => write((api) => api.merge(`${ROUTES}/shop`, { spec })),
-    gateway: () => read(`${GATEWAYS}/${GATEWAY}`),
-    route: () => read(`${ROUTES}/shop`),
-    account: async () => (await read(`/api/v1/namespaces/default/serviceaccounts/${GATEWAY}`)).metadata,
-  }
-}
-
-type Cluster = Awaited<ReturnType<typeof startCluster>>
-
-async function startReplica({ server, account }: Cluster, name: string, leadTimes: typeof LONG) {
-  const front = new ReplicaFront({ ...server, account })
-  const log: string[] = []
-  const events = new InstanceLog(
-    new ApplicationLog({ format: 'text', levels: { others: 'info' } }, (line) => {
-      log.push(line)
-      return true
-    }),
-  )
-  const folder = temporaryFolder()
-  const controller = new Controller(
-    {
-      access: { server: await front.start(), tls: {}, headers: { authorization: 'Bearer test-token' } },
-      names: DEFAULT_NAMES,
-      namespaces: [],
-      ...{ admin: ANY, metrics: ANY, readiness: ANY, delivery: ANY },
-      state: new StateFolder(folder, true, () => {}),
-      ...{ namespace: NAMESPACE, service: 'gatewright-controller', hosts: ['127.0.0.1'] },
-      settings: { ...defaultSettings('1.2.3'), version: '1.2.3' },
-      ...{ identity: name, replicaHost: '127.0.0.1', leadTimes },
-    },
-    events,
-  )
-  onTestFinished(() => controller.close())
-  await controller.start()
-  const { admin, readiness, metrics, delivery } = controller.addresses
-  const readyz = () => ask(readiness, '/readyz')
-  await eventually('a ready replica', async () => (await readyz()).status === 200)
-  const adminPort = Number(new URL(admin).port)
-  return {
-    front,
-    controller,
-    log,
-    readyz,
-    url: `https://127.0.0.1:${delivery}`,
-    plan: async () => JSON.parse((await ask(adminPort, '/plan')).body).items,
-    status: async () => JSON.parse((await ask(adminPort, '/status')).body),
-    metrics: async () => (await ask(metrics, '/metrics')).body,
-  }
-}
-
-type Replica = Awaited<ReturnType<typeof startReplica>>
-
-/** A proxy of the Gateway that is connected to a replica, whose sockets are as `binding` says. */
-async function startProxy({ read }: Cluster, { url }: Replica, name: string, binding: Binding = { state: 'bound' }) {
-  const folder = temporaryFolder()
-  const [caFile, tokenFile] = [join(folder, 'ca.crt'), join(folder, 'token')]
-  const { data } = await read(`/api/v1/namespaces/${NAMESPACE}/secrets/gatewright-controller-authority`)
-  writeFileSync(caFile, Buffer.from(data['ca.crt'], 'base64'))
-  writeFileSync(tokenFile, name)
-  const found: { problems: ReadonlyMap<string, readonly Finding[]> } = { problems: new Map() }
-  const causes: unknown[] = []
-  const client = new PlanClient({
-    ...{ url, caFile, tokenFile, identity: name },
-    target: {
-      take: ({ version }: PlanDelta) => {
-        setImmediate(() => {
-          client.inForce(version)
-          client.bound(version, new Map([['0.0.0.0:80', binding]]))
-        })
-        return found.problems
-      },
-    },
-    log: (_, __, { cause }) => causes.push(cause),
-    reportBug: (error) => causes.push(error),
-  })
-  onTestFinished(() => client.close())
-  client.start()
-  await eventually('a ready proxy', () => client.whyNotReady === undefined)
-  return client
-}
 
 interface Conditions {
   readonly conditions: readonly { readonly type: string; readonly status: string; readonly message: string }[]
@@ -146,8 +31,8 @@ async function startBoth(times: typeof LONG, ...bindings: readonly Binding[]) {
   await expect.poll(cluster.holder).toBe('a')
   const b = await startReplica(cluster, 'b', times)
   const proxies = [
-    await startProxy(cluster, a, 'pod-a', bindings[0]),
-    await startProxy(cluster, b, 'pod-b', bindings[1]),
+    (await startProxy(cluster, a, 'pod-a', bindings[0])).client,
+    (await startProxy(cluster, b, 'pod-b', bindings[1])).client,
   ]
   return { cluster, a, b, proxies }
 }

@@ -1,6 +1,6 @@
 import { clock } from '#base/clock.ts'
 
-/** PEM texts of the API server's own authority and certificate. */
+/** PEM texts of a server's own authority and certificate. */
 export interface ServerCertificate {
   /** The authority, which clients trust. */
   readonly ca: string
@@ -15,33 +15,36 @@ const DAY_MS = 24 * 60 * 60_000
 const VALID_MS = 3650 * DAY_MS
 
 /**
- * Makes an authority and a server certificate for local clients. The key of the authority is not kept, so nobody can issue a second one.
+ * Makes an authority and a server certificate for clients that get the authority from us. Its key is not kept, so nobody can issue a second one.
  * @param names DNS names and IP addresses of the server
+ * @param validMs life of both, in milliseconds
  */
-export async function createCertificate(names: {
-  readonly dns: readonly string[]
-  readonly ips: readonly string[]
-}): Promise<ServerCertificate> {
+export async function createCertificate(
+  names: { readonly dns: readonly string[]; readonly ips: readonly string[] },
+  validMs = VALID_MS,
+): Promise<ServerCertificate> {
   // The library needs it, and both are loaded only by the first start of a gateway.
   await import('reflect-metadata')
   const x509 = await import('@peculiar/x509')
   const { subtle } = globalThis.crypto
   const [authority, server] = await Promise.all([keyPair(), keyPair()])
-  const times = { notBefore: new Date(clock.now() - DAY_MS), notAfter: new Date(clock.now() + VALID_MS) }
+  // The clock of a client may be behind.
+  const earlierMs = Math.min(DAY_MS, validMs / 100)
+  const times = { notBefore: new Date(clock.now() - earlierMs), notAfter: new Date(clock.now() + validMs) }
   const ca = await x509.X509CertificateGenerator.createSelfSigned({
     ...times,
-    serialNumber: '01',
     name: 'CN=Gatewright API',
     keys: authority,
     signingAlgorithm: ALGORITHM,
     extensions: [
       new x509.BasicConstraintsExtension(true, 0, true),
       new x509.KeyUsagesExtension(x509.KeyUsageFlags.keyCertSign, true),
+      // Clients may trust several authorities of this name.
+      await x509.SubjectKeyIdentifierExtension.create(authority.publicKey),
     ],
   })
   const certificate = await x509.X509CertificateGenerator.create({
     ...times,
-    serialNumber: '02',
     subject: 'CN=gatewright',
     issuer: ca.subject,
     publicKey: server.publicKey,
@@ -51,6 +54,7 @@ export async function createCertificate(names: {
       new x509.BasicConstraintsExtension(false, undefined, true),
       new x509.KeyUsagesExtension(x509.KeyUsageFlags.digitalSignature, true),
       new x509.ExtendedKeyUsageExtension([x509.ExtendedKeyUsage.serverAuth]),
+      await x509.AuthorityKeyIdentifierExtension.create(authority.publicKey),
       new x509.SubjectAlternativeNameExtension([
         ...names.dns.map((value) => ({ type: 'dns' as const, value })),
         ...names.ips.map((value) => ({ type: 'ip' as const, value })),

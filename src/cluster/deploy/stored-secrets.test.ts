@@ -26,14 +26,16 @@ function fakeApi(stored?: Members, meanwhile?: Members) {
 
 test('a Secret is created once, with values that are made for it', async () => {
   const { api, created } = fakeApi()
-  expect(await ensureSecret(api, SECRET, async () => ({ a: '1' }))).toEqual({ a: '1' })
+  expect(await ensureSecret(api, SECRET, async () => ({ a: '1' }))).toMatchObject({ values: { a: '1' } })
   expect(created).toEqual([{ ...SECRET, data: { a: base64('1') } }])
-  expect(await ensureSecret(api, SECRET, () => Promise.reject(new Error('made twice')))).toEqual({ a: '1' })
+  expect(await ensureSecret(api, SECRET, () => Promise.reject(new Error('made twice')))).toMatchObject({
+    values: { a: '1' },
+  })
 })
 
 test('of two programs, the first one decides', async () => {
   const { api } = fakeApi(undefined, { data: { a: base64('theirs') } })
-  expect(await ensureSecret(api, SECRET, async () => ({ a: 'ours' }))).toEqual({ a: 'theirs' })
+  expect(await ensureSecret(api, SECRET, async () => ({ a: 'ours' }))).toMatchObject({ values: { a: 'theirs' } })
 })
 
 const owned = (uid: string) => ({

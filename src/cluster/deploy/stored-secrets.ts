@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import type { Manifest } from '#deploy/manifest.ts'
-import { type ApiAnswer, MANAGER } from '../api-client.ts'
+import { type ApiAnswer, type ApiClient, MANAGER } from '../api-client.ts'
 import { isConflict } from '../api-unreadable.ts'
 import { type Members, membersOf, textOf } from '../kubeconfig.ts'
 import { manifestPath } from './deployed-kinds.ts'
@@ -11,15 +11,45 @@ interface SecretApi {
   create(path: string, object: object): Promise<ApiAnswer>
 }
 
-type Values = Readonly<Record<string, string>>
+export type Values = Readonly<Record<string, string>>
+
+/** A Secret as it is stored. */
+export interface StoredSecret {
+  readonly values: Values
+  readonly stored: Members
+}
 
 /**
- * The values of a Secret, which is created if it does not exist. Of several programs that create it at the same time, one succeeds, and all use
- * its values.
+ * A Secret, which is created if it does not exist. Of several programs that create it at the same time, one succeeds, and all use its values.
  * @throws ApiUnreadable
  */
-export async function ensureSecret(api: SecretApi, secret: Manifest, make: () => Promise<Values>): Promise<Values> {
-  return valuesOf(await ensureStored(api, secret, make))
+export async function ensureSecret(
+  api: SecretApi,
+  secret: Manifest,
+  make: () => Promise<Values>,
+): Promise<StoredSecret> {
+  return readStored(await ensureStored(api, secret, make))
+}
+
+/** A Secret that others write; undefined: it does not exist. @throws ApiUnreadable */
+export async function readSecret(api: Pick<SecretApi, 'get'>, secret: Manifest): Promise<StoredSecret | undefined> {
+  const { status, body } = await api.get(manifestPath(secret).object)
+  return status === 200 ? readStored(body) : undefined
+}
+
+/** Replaces the values of a Secret. @throws ApiUnreadable with 409 if it has changed since it was read */
+export async function replaceSecret(
+  api: Pick<ApiClient, 'replace'>,
+  secret: Manifest,
+  { stored }: StoredSecret,
+  values: Values,
+): Promise<StoredSecret> {
+  const path = `${manifestPath(secret).object}?fieldManager=${MANAGER}`
+  return readStored((await api.replace(path, { ...stored, data: encoded(values) })).body)
+}
+
+function readStored(stored: Members): StoredSecret {
+  return { values: valuesOf(stored), stored }
 }
 
 /** @returns the Secret as it is stored */
@@ -27,7 +57,7 @@ async function ensureStored(api: SecretApi, secret: Manifest, make: () => Promis
   const { list, object } = manifestPath(secret)
   const found = await api.get(object)
   if (found.status === 200) return found.body
-  const data = Object.fromEntries(Object.entries(await make()).map(([name, value]) => [name, encode(value)]))
+  const data = encoded(await make())
   try {
     return (await api.create(`${list}?fieldManager=${MANAGER}`, { ...secret, data })).body
   } catch (error) {
@@ -61,6 +91,8 @@ function valuesOf(secret: Members): Values {
   )
 }
 
-function encode(value: string): string {
-  return Buffer.from(value).toString('base64')
+function encoded(values: Values): Values {
+  return Object.fromEntries(
+    Object.entries(values).map(([name, value]) => [name, Buffer.from(value).toString('base64')]),
+  )
 }

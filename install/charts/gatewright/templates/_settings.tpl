@@ -9,6 +9,12 @@ GATEWRIGHT_PROXY_IMAGE_REPOSITORY: {{ $image.repository | quote }}
 GATEWRIGHT_PROXY_IMAGE_TAG: {{ $image.tag | quote }}
 GATEWRIGHT_LOG_LEVEL: {{ .Values.log.level | quote }}
 GATEWRIGHT_LOG_FORMAT: {{ .Values.log.format | quote }}
+{{- with .Values.tls.secretName }}
+GATEWRIGHT_CONTROLLER_CERTIFICATE_SECRET: {{ . | quote }}
+{{- end }}
+{{- with .Values.tls.life }}
+GATEWRIGHT_CONTROLLER_CERTIFICATE_LIFE: {{ . | quote }}
+{{- end }}
 {{- with .Values.namespaces }}
 GATEWRIGHT_NAMESPACES: {{ join "," . | quote }}
 {{- end }}
