@@ -127,16 +127,20 @@ function unknownName(field: FoundField, name: string): UnknownField {
   }
 }
 
-/** The path of the uppermost field of that name. */
-function placeOf(name: string, only?: KindInfo): string | undefined {
+/** Shorter words are similar to too many names. */
+const SHORTEST_MISSPELLED = 6
+
+/** The path of the uppermost field below `spec` of that name, or of the most similar one. */
+function placeOf(word: string, only?: KindInfo): string | undefined {
   const kinds = only === undefined ? KINDS : [only]
-  let level = kinds.map(topOf)
-  while (level.length > 0) {
-    level = level.flatMap((field) => childrenOf(field).filter(({ path }) => path[0] === 'spec'))
-    const found = level.find(({ path }) => path.at(-1)!.toLowerCase() === name.toLowerCase())
-    if (found !== undefined) return pathText(found)
-  }
-  return undefined
+  const all = kinds
+    .flatMap((info) => fieldsBelow(topOf(info)))
+    .filter(({ path }) => path[0] === 'spec')
+    .toSorted((a, b) => a.path.length - b.path.length)
+  const find = (name: string) => all.find(({ path }) => path.at(-1)!.toLowerCase() === name.toLowerCase())
+  const names = word.length < SHORTEST_MISSPELLED ? [] : all.map(({ path }) => path.at(-1)!)
+  const found = find(word) ?? find(suggest(word, names) ?? '')
+  return found && pathText(found)
 }
 
 /** `ProxyPolicy.spec.traffic`. */

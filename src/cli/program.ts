@@ -54,6 +54,7 @@ function buildProgram(end: (code: ExitCode) => void, around: Surroundings | unde
     .showHelpAfterError('(run gatewright --help for usage)')
     .configureOutput({ outputError: (text) => complainInLines(text.replace(/^error: /, '').trimEnd()) })
     .exitOverride()
+  program.commandsGroup('Start:')
   program
     .command('init')
     .description('Write a small configuration to start with. Existing files are not changed.')
@@ -83,6 +84,7 @@ function buildProgram(end: (code: ExitCode) => void, around: Surroundings | unde
       const { exampleServer } = await import('./quickstart.ts')
       await exampleServer(kind, port, name)
     })
+  program.commandsGroup('Processes:')
   program
     .command('run')
     .description('Run a gateway with the objects in files.')
@@ -159,6 +161,7 @@ function buildProgram(end: (code: ExitCode) => void, around: Surroundings | unde
       const { runProxy } = await import('./proxy.ts')
       end(await runProxy(options, around))
     })
+  program.commandsGroup('Objects:')
   program
     .command('lint')
     .description(
@@ -240,8 +243,6 @@ function buildProgram(end: (code: ExitCode) => void, around: Surroundings | unde
       const { renderFiles } = await import('./render/render.ts')
       end(await renderFiles(paths, options))
     })
-  addOperatorCommands(program, end)
-  addClusterCommands(program, end)
   program
     .command('fields')
     .description(
@@ -255,6 +256,10 @@ function buildProgram(end: (code: ExitCode) => void, around: Surroundings | unde
       const { fields } = await import('./fields.ts')
       end(fields(path))
     })
+  program.commandsGroup('A running gateway or cluster:')
+  addOperatorCommands(program, end)
+  addClusterCommands(program, end)
+  program.commandsGroup('The database of the API:')
   program
     .command('salvage')
     .description(
@@ -287,6 +292,7 @@ function buildProgram(end: (code: ExitCode) => void, around: Surroundings | unde
       const { restore } = await import('./backup.ts')
       end(restore(file, options))
     })
+  program.commandsGroup('More:')
   const mcp = program.command('mcp').description('Tools for MCP servers.')
   mcp
     .command('doctor')
@@ -394,6 +400,9 @@ function buildProgram(end: (code: ExitCode) => void, around: Surroundings | unde
       const { versionLines } = await import('./version.ts')
       for (const line of await versionLines(verbose)) print(line)
     })
+  program.addHelpCommand(
+    program.createCommand('help').argument('[command]').description('Print the help of a command.').helpGroup('More:'),
+  )
   return program
 }
 

@@ -80,7 +80,7 @@ function summary(result: LintResult): string {
   const wrong = countProblems(result)
   const found =
     lines.length === 0 ? 'nothing to report' : advised === 0 ? wrong : `${wrong}, ${count(advised, 'recommendation')}`
-  return `${count(objects, 'object')}: ${found}`
+  return `${objects === 0 && result.errors > 0 ? 'no valid object' : count(objects, 'object')}: ${found}`
 }
 
 function jsonReport({ objects, errors, warnings, advised, problems, fixed }: LintResult): object {
