@@ -77,6 +77,8 @@ export interface ProxyReport {
   readonly proxy: string
   /** From which it is connected. */
   readonly address: string
+  /** Of its program; undefined: it has not said so. */
+  readonly version?: string
   /** It runs the newest version of its plan. */
   readonly isCurrent: boolean
   /** Items of its plan that it cannot use. */

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect, test, vi } from 'vitest'
 import type { Finding } from '#base/finding.ts'
-import type { EndpointsItem, RouteItem } from '#plan/item.ts'
+import type { EndpointsItem, PlanItem, RouteItem } from '#plan/item.ts'
 import { eventually } from '#test/support/eventually.ts'
 import { PlanServer } from './plan-server.ts'
 import { everybody, frame, routeTo, secretItem, startClient, startServer } from './testing.ts'
@@ -188,6 +188,32 @@ test('a bug of the data plane is a refusal without its text', async () => {
     { key: '', message: 'a bug of the proxy stopped this change; its log has it' },
   ])
   expect(bugs).toHaveLength(1)
+})
+
+test('a proxy uses what it knows of the plan of a newer controller, and says what not, until an older one is back', async () => {
+  const { server, client, target } = await deliver()
+  const [route, backend, endpoints] = routeTo('b')
+  const newer = [{ ...backend, shield: {} }, { ...route, cookies: [] }, endpoints] as unknown as PlanItem[]
+  server.edit(newer)
+  const unknown = (at: string) => `${at} is of another version than the proxy`
+  const { report } = await eventually('reported', () =>
+    server.proxy()?.report?.unreadable.length === 2 ? server.proxy() : undefined,
+  )
+  expect(report).toMatchObject({ version: '1.2.3' })
+  expect(report!.unreadable.toSorted((a, b) => (a.key < b.key ? -1 : 1))).toEqual([
+    { key: 'HTTPRoute/default/b/0', message: `${unknown('cookies')}, so what it may protect is refused` },
+    { key: 'Service/default/b/80', message: `${unknown('shield')}, so what it may protect is refused` },
+  ])
+  expect([client.whyNotReady, target.keys]).toEqual([
+    undefined,
+    [...KEYS, ...routeTo('b').map(({ key }) => key)].sort(),
+  ])
+  expect(target.items.get(route.key)).toMatchObject({ backends: [], broken: expect.stringContaining('cookies') })
+
+  server.edit([route, backend])
+  await eventually('all is known', () => server.proxy()?.report?.unreadable.length === 0)
+  expect(target.items.get(route.key)).toEqual(route)
+  await eventually('in force', () => server.proxy()?.inForce === 3)
 })
 
 test('bindings and facts are reported; facts about an older plan are not', async () => {

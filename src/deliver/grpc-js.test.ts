@@ -173,7 +173,7 @@ test('a version with something that cannot be read is refused by name, without i
     bad('Endpoints/default/e', text('{"kind":"endpoints","key":"Endpoints/default/e"}')),
     bad('Policy/f', text('{"kind":"policy","key":"Policy/f","section":"traffic","field":"newer"}')),
     bad('Policy/g', text('{"kind":"policy","key":"Policy/g","section":"newer","field":"a"}')),
-    bad('ProxyBackend/h', text('{"kind":"backend","key":"ProxyBackend/h","type":"newer"}')),
+    bad('UDPRoute/h', text('{"kind":"udp-route","key":"UDPRoute/h","attachments":[]}')),
   ]
   const held = new HeldVersions()
   const good = PLAN.map(resourceOf).filter(({ type }) => type === ITEM_TYPE)
@@ -195,13 +195,13 @@ test('a version with something that cannot be read is refused by name, without i
   const nack = await eventually('refused', () => requests.find(({ responseNonce }) => responseNonce === '2'))
   expect(JSON.parse(nack.errorDetail!.message)).toEqual([
     { key: 'Secret/default/a', message: 'the item is not JSON' },
-    { key: 'Secret/default/b', message: 'the kind of the item is unknown' },
+    { key: 'Secret/default/b', message: 'the item has another name than its resource' },
     { key: 'Secret/default/c', message: 'the item has another name than its resource' },
     { key: 'Secret/default/d', message: 'the resource is not a message of its type' },
     { key: 'Endpoints/default/e', message: 'the kind of the item does not belong to its type' },
     { key: 'Policy/f', message: 'it needs a newer version of the proxy' },
     { key: 'Policy/g', message: 'it needs a newer version of the proxy' },
-    { key: 'ProxyBackend/h', message: 'it needs a newer version of the proxy' },
+    { key: 'UDPRoute/h', message: 'it needs a newer version of the proxy' },
   ])
   expect(target.deltas).toEqual([])
   expect(client.whyNotReady).toBe(

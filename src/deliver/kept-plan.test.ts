@@ -93,7 +93,7 @@ test('a kept plan with an item that this version cannot read is not used, not ev
   const server = await startServer(PLAN)
   const kept = await keep(server.url)
   const foreign = kept.held[ITEM_TYPE].map((each) =>
-    each.item.kind === 'backend' ? { ...each, item: { ...each.item, type: 'of-a-newer-version' } } : each,
+    each.item.kind === 'route' ? { ...each, item: { ...each.item, kind: 'of-a-newer-version' } } : each,
   ) as unknown as KeptPlan['held'][typeof ITEM_TYPE]
   const { client, target, logged } = startClient(`http://127.0.0.1:${await freePort()}`, {
     readKept: () => ({ ...kept, held: { ...kept.held, [ITEM_TYPE]: foreign } }),

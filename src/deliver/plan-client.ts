@@ -40,6 +40,8 @@ const INVALID_ARGUMENT = 3
 export interface PlanClientOptions extends ControllerAddress {
   /** The proxy, for the controller's reports: the name of its pod. */
   readonly identity: string
+  /** Of the program. */
+  readonly version: string
   /** Gets the plan: one change for each response that completes a version. */
   readonly target: PlanTarget
   /** Reads the plan that an earlier process kept; undefined: there is none that may be used, which was logged. */
@@ -331,7 +333,9 @@ export class PlanClient implements PlanReports {
   }
 
   #sendReport(): void {
-    const metadata = writeReport(this.#state.report({ trusts: this.#trusted?.digest, unreadable: this.#unreadable }))
+    const unreadable = [...this.#unreadable, ...PLAN_TYPES.flatMap((type) => [...this.#received[type].limited])]
+    const report = { version: this.#options.version, trusts: this.#trusted?.digest, unreadable }
+    const metadata = writeReport(this.#state.report(report))
     this.#send({ node: { id: this.#options.identity, metadata }, typeUrl: ITEM_TYPE })
   }
 

@@ -1,10 +1,9 @@
 import { createHash } from 'node:crypto'
-import { POLICIES, policyDefinition } from '#api/policy-fields.ts'
 import { parseJson } from '#base/parse-json.ts'
 import { decodeMessage, encodeMessage, field, message, STRING, UINT32 } from '#base/protobuf/message.ts'
 import type { PlanItem } from '#plan/item.ts'
-import { BACKEND_PROTOCOLS } from '#protocols/backend-protocols.ts'
 import type { DiscoveryResource } from './discovery-messages.ts'
+import { type KnownItem, knownItem } from './known-item.ts'
 
 // Items of a plan as resources of incremental xDS. The types carry the version of their schema: a program that does not know it
 // refuses the type, instead of misreading items.
@@ -54,21 +53,8 @@ export function toMessage({ name, type, version, value }: PlanResource): Discove
   return { name, version, resource: { typeUrl: type, value } }
 }
 
-const KINDS: Readonly<Record<PlanItem['kind'], PlanType>> = {
-  gateway: ITEM_TYPE,
-  listener: ITEM_TYPE,
-  route: ITEM_TYPE,
-  'relay-route': ITEM_TYPE,
-  policy: ITEM_TYPE,
-  backend: ITEM_TYPE,
-  endpoints: ENDPOINTS_TYPE,
-  secret: ITEM_TYPE,
-  configmap: ITEM_TYPE,
-  workload: ITEM_TYPE,
-}
-
-/** What a resource contains, or why it cannot be used. The text of a fault has nothing of the resource, which may be a Secret. */
-export type ReadResource = { readonly item: PlanItem } | { readonly snapshot: Snapshot } | { readonly fault: string }
+/** What a resource contains, or why it cannot be used. No text has a value of the resource, which may be a Secret. */
+export type ReadResource = KnownItem | { readonly snapshot: Snapshot } | { readonly fault: string }
 
 /** Reads a received resource. @param type of the response */
 export function readResource(type: PlanType, { name, resource }: DiscoveryResource): ReadResource {
@@ -91,18 +77,11 @@ function readItem(type: PlanType, name: string | undefined, json = ''): ReadReso
     return { fault: 'the item is not JSON' }
   }
   const { kind, key } = (typeof item === 'object' && item !== null ? item : {}) as Partial<PlanItem>
-  if (kind === undefined || !Object.hasOwn(KINDS, kind)) return { fault: 'the kind of the item is unknown' }
-  if (KINDS[kind] !== type) return { fault: 'the kind of the item does not belong to its type' }
+  if (typeof kind !== 'string') return { fault: 'the item has no kind' }
+  if ((kind === 'endpoints') !== (type === ENDPOINTS_TYPE))
+    return { fault: 'the kind of the item does not belong to its type' }
   if (key !== name) return { fault: 'the item has another name than its resource' }
-  if (!isSupported(item as PlanItem)) return { fault: 'it needs a newer version of the proxy' }
-  return { item: item as PlanItem }
-}
-
-/** A policy or backend that this program does not know must not be ignored. */
-function isSupported(item: PlanItem): boolean {
-  if (item.kind === 'policy')
-    return Object.hasOwn(POLICIES, item.section) && policyDefinition(item.section, item.field) !== undefined
-  return item.kind !== 'backend' || Object.hasOwn(BACKEND_PROTOCOLS, item.type)
+  return knownItem(item as PlanItem) ?? { fault: 'it needs a newer version of the proxy' }
 }
 
 const NOTHING = '0'.repeat(64)

@@ -9,6 +9,8 @@ import type { Refusal, RemoteProblem } from '#plan/plan-link.ts'
 
 /** The state of a proxy, as it reports it: always all of it, so that the last report is enough. */
 export interface ProxyReport {
+  /** Of its program; undefined: it is older than this field. */
+  readonly version?: string | undefined
   /** Snapshot hash of the items that all of its workers run; undefined: none yet. */
   readonly inForce: string | undefined
   /** The authorities with which it checks its controller, by `digestOfAuthorities`; undefined: those of the system, or not known yet. */
@@ -19,7 +21,7 @@ export interface ProxyReport {
   readonly facts: readonly Pick<BackendFact, 'backend' | 'code' | 'at'>[]
   /** Of all objects that it has. */
   readonly problems: readonly RemoteProblem[]
-  /** Resources that it cannot read, by their names. */
+  /** Resources that it cannot read, or only in part, by their names. */
   readonly unreadable: readonly Refusal[]
 }
 
@@ -27,8 +29,10 @@ export interface ProxyReport {
 const MAX_ENTRIES = 2000
 const MAX_TEXT = 4096
 
-export function writeReport({ inForce, trusts, bindings, facts, problems, unreadable }: ProxyReport): JsonObject {
+export function writeReport(report: ProxyReport): JsonObject {
+  const { version, inForce, trusts, bindings, facts, problems, unreadable } = report
   return {
+    ...(version !== undefined && { version }),
     ...(inForce !== undefined && { inForce }),
     ...(trusts !== undefined && { trusts }),
     bindings: Object.fromEntries(
@@ -50,7 +54,9 @@ export function writeReport({ inForce, trusts, bindings, facts, problems, unread
 
 /** Reads a report. What is not understood is left out: a report is about its proxy only. */
 export function readReport(metadata: JsonObject): ProxyReport {
+  const version = textOf(metadata.version)
   return {
+    ...(version !== undefined && { version }),
     inForce: textOf(metadata.inForce),
     trusts: textOf(metadata.trusts),
     bindings: new Map(

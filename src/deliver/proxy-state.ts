@@ -60,8 +60,8 @@ export class ProxyState {
     }
   }
 
-  report({ trusts, unreadable }: Pick<ProxyReport, 'trusts' | 'unreadable'>): ProxyReport {
+  report(more: Pick<ProxyReport, 'version' | 'trusts' | 'unreadable'>): ProxyReport {
     const problems = [...this.#problems.values()].flat()
-    return { inForce: this.#inForce, trusts, bindings: this.#bindings, facts: this.#facts, problems, unreadable }
+    return { ...more, inForce: this.#inForce, bindings: this.#bindings, facts: this.#facts, problems }
   }
 }

@@ -2,13 +2,14 @@ import type { PlanChange } from '#plan/delta.ts'
 import type { PlanItem } from '#plan/item.ts'
 import type { Refusal } from '#plan/plan-link.ts'
 import type { DiscoveryResponse } from './discovery-messages.ts'
+import type { KnownItem } from './known-item.ts'
 import { HeldVersions, type PlanType, readResource, type Snapshot } from './plan-resource.ts'
 
 /** What became of a response. */
 export interface Received {
   /** The change since the last version that was applied; undefined: the rest follows, or something cannot be read. */
   readonly change: PlanChange | undefined
-  /** Resources that cannot be read. */
+  /** Resources that cannot be read, or only in part. */
   readonly refusals: readonly Refusal[]
 }
 
@@ -26,6 +27,7 @@ export class ReceivedPlan {
   #whole: Snapshot | undefined
   /** By name of the resource. */
   readonly #unreadable = new Map<string, Refusal>()
+  readonly #limited = new Map<string, Refusal>()
 
   constructor(type: PlanType) {
     this.#type = type
@@ -48,11 +50,16 @@ export class ReceivedPlan {
   }
 
   /**
-   * Resources that cannot be read, as from a newer controller. No version with them is applied: without one of its routes or policies, a plan
-   * would permit more.
+   * Resources that cannot be read, and for which nothing else can stand. No version with them is applied: without one of its routes, a plan would permit
+   * more.
    */
   get unreadable(): Iterable<Refusal> {
     return this.#unreadable.values()
+  }
+
+  /** Resources of which it uses only what it knows, as `knownItem` decides. */
+  get limited(): Iterable<Refusal> {
+    return this.#limited.values()
   }
 
   /** Forgets the versions, so that the server sends everything. What is in force stays until then. */
@@ -61,6 +68,7 @@ export class ReceivedPlan {
     this.#held = new HeldVersions()
     this.#changed.clear()
     this.#unreadable.clear()
+    this.#limited.clear()
   }
 
   /** @throws BrokenSnapshot */
@@ -73,7 +81,10 @@ export class ReceivedPlan {
       const read = readResource(this.#type, resource)
       if ('snapshot' in read) snapshot = read.snapshot
       else if ('fault' in read) refusals.push(this.#refuse(name, version, read.fault))
-      else this.#keep(read.item, version)
+      else {
+        const limit = this.#keep(name, version, read)
+        if (limit !== undefined) refusals.push(limit)
+      }
     }
     if (snapshot === undefined) return { change: undefined, refusals }
     this.#check(snapshot)
@@ -86,21 +97,28 @@ export class ReceivedPlan {
     if (!this.#held.versions.has(name)) return
     this.#held.delete(name)
     this.#unreadable.delete(name)
+    this.#limited.delete(name)
     this.#changed.set(name, undefined)
   }
 
-  #keep(item: PlanItem, version: string): void {
-    const { key } = item
-    if (version !== '' && this.#held.versions.get(key) === version) return
-    this.#held.set(key, version)
-    this.#unreadable.delete(key)
-    this.#changed.set(key, item)
+  /** @returns what it lacks, if that is news */
+  #keep(name: string, version: string, { item, lacks }: KnownItem): Refusal | undefined {
+    if (version !== '' && this.#held.versions.get(name) === version) return undefined
+    this.#held.set(name, version)
+    this.#unreadable.delete(name)
+    this.#limited.delete(name)
+    this.#changed.set(name, item)
+    if (lacks === undefined) return undefined
+    const limit = { key: name, message: lacks }
+    this.#limited.set(name, limit)
+    return limit
   }
 
   /** What cannot be read also has a version: the server does not send it again until it changes. */
   #refuse(name: string, version: string, message: string): Refusal {
     const refusal = { key: name, message }
     this.#held.set(name, version)
+    this.#limited.delete(name)
     this.#unreadable.set(name, refusal)
     return refusal
   }

@@ -148,6 +148,7 @@ export function startClient(url: string, more: Partial<PlanClientOptions> = {}):
   const client = new PlanClient({
     url,
     identity: 'pod-1',
+    version: '1.2.3',
     target,
     log: (level, message, fields) => {
       logged.push(`${level} ${message} ${JSON.stringify(fields)}`)

@@ -14,6 +14,7 @@ import { OperatorServers, partsOf } from './operator-servers.ts'
 import type { DataPlaneOptions, InstanceOptions } from './options.ts'
 import { PlanFile, type PlanFileOptions } from './plan-file.ts'
 import type { ShutdownTimes } from './shutdown-times.ts'
+import { VERSION } from './version.ts'
 import { whyNotReady } from './why-not-ready.ts'
 
 /** A proxy knows the plan, and not the objects that it was made of. */
@@ -62,6 +63,7 @@ export class ProxyInstance {
     this.#client = new PlanClient({
       ...options.controller,
       identity: options.identity,
+      version: VERSION,
       target: { take: (delta) => this.#take(delta) },
       readKept: this.#planFile && (() => this.#planFile!.read()),
       log: (...line) => events.message('deliver', ...line),

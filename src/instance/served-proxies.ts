@@ -101,6 +101,7 @@ export class ServedProxies {
       gateway: proxy.gateway.slice('Gateway/'.length),
       proxy: proxy.identity,
       address: proxy.address,
+      ...(proxy.report?.version !== undefined && { version: proxy.report.version }),
       isCurrent: proxy.inForce === this.#options.version(),
       refusals: refusalsOf(proxy).map(({ key, message }) => ({ item: key, message })),
     }))

@@ -7,17 +7,24 @@ import type { BackendSpec, BackendType } from '#protocols/backend-protocols.ts'
  * its parent by key, and no item lists its children, so that one edited object changes one small item. Keys are unique across all kinds of
  * items. Items are frozen JSON: no functions, no dates, no maps.
  */
-export type PlanItem =
-  | GatewayItem
-  | ListenerItem
-  | RouteItem
-  | RelayRouteItem
-  | PolicyItem
-  | BackendItem
-  | EndpointsItem
-  | SecretItem
-  | ConfigMapItem
-  | WorkloadItem
+export type PlanItem = AnyItem &
+  (
+    | GatewayItem
+    | ListenerItem
+    | RouteItem
+    | RelayRouteItem
+    | PolicyItem
+    | BackendItem
+    | EndpointsItem
+    | SecretItem
+    | ConfigMapItem
+    | WorkloadItem
+  )
+
+interface AnyItem {
+  /** Names of its fields that a data plane of an older version may ignore: without them it refuses nothing less (decision 0321). */
+  readonly mayIgnore?: readonly string[]
+}
 
 /** A Gateway of this controller, without its listeners. Key: `Gateway/<namespace>/<name>`. */
 export interface GatewayItem {
@@ -60,6 +67,8 @@ export interface ListenerItem {
   readonly forwardedHeaders?: { readonly trustedProxies: readonly string[] }
   /** The gateway answers the challenges of an ACME server: the thumbprint of its account key (RFC 8555, 8.1). */
   readonly acmeThumbprint?: string
+  /** Set if the listener cannot be served as it is meant: it refuses everything. */
+  readonly broken?: string
   readonly origin: Origin
 }
 

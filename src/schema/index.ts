@@ -94,5 +94,6 @@ export {
   pathText,
   patternText,
 } from './text-forms.ts'
+export { unknownPart } from './unknown-part.ts'
 export { type Validation, type ValidationOptions, validate } from './validate.ts'
 export { expressionsIn, type Visited, walk } from './walk.ts'

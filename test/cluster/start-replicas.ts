@@ -126,7 +126,7 @@ export async function startProxy(
   const found: { problems: ReadonlyMap<string, readonly Finding[]> } = { problems: new Map() }
   const causes: unknown[] = []
   const client = new PlanClient({
-    ...{ url, caFile, tokenFile, identity: name, readAuthoritiesMs: 50 },
+    ...{ url, caFile, tokenFile, identity: name, version: '1.2.3', readAuthoritiesMs: 50 },
     target: {
       take: ({ version }: PlanDelta) => {
         setImmediate(() => {

@@ -92,7 +92,13 @@ test('a gateway with problems', () => {
 
 test('a controller has proxies instead of workers and endpoints', () => {
   const proxy = { gateway: 'default/main', proxy: 'main-1', address: '10.0.0.7', isCurrent: true, refusals: [] }
-  const behind = { ...proxy, proxy: 'main-2', isCurrent: false, refusals: [{ item: 'Listener/a', message: 'in use' }] }
+  const behind = {
+    ...proxy,
+    proxy: 'main-2',
+    version: '1.1.0',
+    isCurrent: false,
+    refusals: [{ item: 'Listener/a', message: 'in use' }],
+  }
   expect(text({ ...GOOD, workers: [], listeners: [], endpoints: [], proxies: [proxy, behind] })).toEqual([
     'ready',
     'version 1.2.3, plan 7 in force in 1 of 2 proxies',
@@ -100,7 +106,7 @@ test('a controller has proxies instead of workers and endpoints', () => {
     '',
     'proxies',
     '  main-1 of default/main at 10.0.0.7',
-    '  main-2 of default/main at 10.0.0.7 has another plan',
+    '  main-2 of default/main at 10.0.0.7, version 1.1.0 has another plan',
     '    refuses Listener/a: in use',
   ])
 })

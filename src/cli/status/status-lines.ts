@@ -35,10 +35,10 @@ function runnersText({ planVersion, workers, proxies }: StatusReport): string {
   return `${current} of ${count(workers.length, 'worker')} (${workers.map(({ name }) => name).join(', ')})`
 }
 
-function proxyLines({ proxies = [] }: StatusReport): Line[] {
-  return proxies.flatMap(({ gateway, proxy, address, isCurrent, refusals }) => [
+function proxyLines({ version: own, proxies = [] }: StatusReport): Line[] {
+  return proxies.flatMap(({ gateway, proxy, address, version = own, isCurrent, refusals }) => [
     [
-      { text: `${proxy} of ${gateway} at ${address}` },
+      { text: `${proxy} of ${gateway} at ${address}${version === own ? '' : `, version ${version}`}` },
       ...(isCurrent ? [] : [{ text: 'has another plan', style: 'yellow' as const }]),
     ],
     ...refusals.map(({ item, message }): Line => [{ text: `  refuses ${item}: ${message}`, style: 'red' }]),

@@ -91,7 +91,7 @@ function sectionsOf({ key }: BackendItem, endpoints: readonly LiveEndpoint[]): L
 function refusalAt(targets: readonly string[], lookups: Lookups): Refusal | undefined {
   for (const target of targets) {
     const refused = lookups.policiesAt(target).find(({ field }) => field === 'refusedPolicy')
-    if (refused !== undefined) return refuseForPolicy(refused.origin)
+    if (refused !== undefined) return refuseForPolicy(refused)
   }
   return undefined
 }

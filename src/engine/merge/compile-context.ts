@@ -197,7 +197,7 @@ export class PlanCompileContext implements CompileContext {
       }
     }
     const refused = this.#lookups.policiesAt(backend).find(({ field }) => field === 'refusedPolicy')
-    return refused && { detail: refuseForPolicy(refused.origin).detail!, isReported: false }
+    return refused && { detail: refuseForPolicy(refused).detail!, isReported: false }
   }
 
   staticHost(backend: string): string | undefined {

@@ -4,7 +4,7 @@ import { chooseEndpoint } from '../backend/balance.ts'
 import type { LiveBackend, LiveEndpoint } from '../backend/live-backend.ts'
 import { findPlace, isRefusal, type Place } from '../backend/place.ts'
 import type { PlanIndex } from '../lookups/plan-index.ts'
-import { chooseBackend, type LiveRelayListener, type LiveRelayRule } from '../route/live-listener.ts'
+import { chooseBackend, type LiveRelayListener, type LiveRelayRule, refusalOf } from '../route/live-listener.ts'
 
 /** Inputs in addition to the listener. */
 export interface RelayInputs {
@@ -37,6 +37,8 @@ export function decideRelay(
   listener: LiveRelayListener,
   serverName: string,
 ): RelayDecision {
+  const refusal = refusalOf(listener)
+  if (refusal !== undefined) return { names: listener.names, refusal }
   const rule = listener.routes.first(serverName, (rule) => rule)
   if (rule === undefined) return { names: listener.names, refusal: reject('route-not-found') }
   const { names } = rule

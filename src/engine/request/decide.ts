@@ -17,7 +17,13 @@ import { type Chain, Progress, runChain, runProcessors, runResponses } from '../
 import type { FrontendSettings } from '../merge/frontend-settings.ts'
 import { isReadInHead, readerOfPath } from '../merge/readers.ts'
 import { isForwardedField, setForwardedHeaders } from '../route/forwarded-headers.ts'
-import type { LiveListener, LiveRequestListener, LiveRule, LiveSocket } from '../route/live-listener.ts'
+import {
+  type LiveListener,
+  type LiveRequestListener,
+  type LiveRule,
+  type LiveSocket,
+  refusalOf,
+} from '../route/live-listener.ts'
 import { RequestPath } from '../route/request-path.ts'
 import type { NearMiss, RouteHit } from '../route/route-table.ts'
 import { chooseReference, type UnfitEndpoint } from '../route/session-endpoint.ts'
@@ -103,7 +109,8 @@ export function decide(inputs: DecideInputs, exchange: Exchange, decision: Decis
   exchange.names = listener.names
   if (frontend.tracing !== undefined) sampleTrace(frontend.tracing, exchange)
   if (frontend.metricLabels.names.length > 0) exchange.calls = new RequestCalls()
-  const refusal = decision.path.read(exchange) ?? checkConnection(exchange.request) ?? checkGrpc(exchange)
+  const refusal =
+    decision.path.read(exchange) ?? checkConnection(exchange.request) ?? checkGrpc(exchange) ?? refusalOf(listener)
   if (refusal !== undefined) return refusal
   const challenge = answerChallenge(listener.item, exchange)
   if (challenge !== undefined) return challenge

@@ -1,4 +1,5 @@
 import type { Exchange, PlanNames } from '#exchange/exchange.ts'
+import { type Refusal, reject } from '#exchange/outcome.ts'
 import type { ListenerItem, RelayRouteItem, RouteItem, WeightedBackend } from '#plan/item.ts'
 import { gatewayTarget, listenerSetTarget, listenerTarget, routeTarget, ruleTarget } from '#plan/target.ts'
 import type { LiveBackend } from '../backend/live-backend.ts'
@@ -84,6 +85,11 @@ export interface LiveReference {
 /** Whether connections of a listener are relayed instead of carrying requests. */
 export function isRelayListener({ protocol }: ListenerItem): boolean {
   return protocol === 'TCP' || protocol === 'TLS'
+}
+
+/** The refusal of everything at a listener that cannot be served as it is meant. */
+export function refusalOf({ item: { broken } }: LiveListener): Refusal | undefined {
+  return broken === undefined ? undefined : reject('policy-invalid', { detail: broken })
 }
 
 /** Targets of the policies of a listener, weakest first. */

@@ -1,10 +1,10 @@
-import { describeOrigin, type Origin } from '#base/origin.ts'
+import { describeOrigin } from '#base/origin.ts'
 import { type Refusal, reject } from '#exchange/outcome.ts'
 import { defineFilter, type PolicySource, type RequestRun } from '../policy.ts'
 
 /**
  * Stands for a policy that protects its targets and is invalid: they refuse everything until it is valid (decision A-09). The control plane
- * sets it; no object has this field.
+ * sets it, and a proxy for what is of another version; no object has this field.
  */
 export const refusedPolicy = defineFilter({
   field: 'refusedPolicy',
@@ -12,13 +12,15 @@ export const refusedPolicy = defineFilter({
   merge: 'replace',
   compile([source]: readonly PolicySource<unknown>[]): RequestRun | undefined {
     if (source === undefined) return undefined
-    const refusal = refuseForPolicy(source.origin)
+    const refusal = refuseForPolicy(source)
     return { request: () => refusal }
   },
 })
 
-/** The refusal of everything at the targets of an invalid policy. The policy reports its errors itself. */
-export function refuseForPolicy({ kind, namespace, name }: Origin): Refusal {
-  const policy = describeOrigin({ kind, namespace, name })
-  return reject('policy-invalid', { detail: `${policy} has errors and no earlier valid version` })
+type Refused = Pick<PolicySource<unknown>, 'origin' | 'broken'>
+
+/** The refusal of everything at the targets of such a policy. The policy reports its errors itself. */
+export function refuseForPolicy({ origin, broken = 'has errors and no earlier valid version' }: Refused): Refusal {
+  const { kind, namespace, name } = origin
+  return reject('policy-invalid', { detail: `${describeOrigin({ kind, namespace, name })} ${broken}` })
 }

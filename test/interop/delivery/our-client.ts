@@ -84,14 +84,14 @@ export const checkPlan: Part = async (transcript, stops) => {
     [],
   )
 
-  // Without a policy or route that it cannot read, the plan would permit more.
+  // Without a route that it cannot read, the plan would permit more.
   const origin = { kind: 'Later', namespace: 'default', name: 'x' }
-  const strange = { kind: 'later', key: 'Later/default/x', origin } as never
+  const strange = { kind: 'later', key: 'Later/default/x', attachments: [], origin } as never
   const from = control.events.length
   control.change({ set: [strange, ...control.translate(route('n', '/n')).set], removed: [] })
   const refusal = await control.until('the refusal', ({ error }) => error !== undefined, from)
   transcript.check('refuses what it cannot read, by name', JSON.parse(refusal.error!), [
-    { key: 'Later/default/x', message: 'the kind of the item is unknown' },
+    { key: 'Later/default/x', message: 'it needs a newer version of the proxy' },
   ])
   const meanwhile = [await traffic.status('/n'), (await proxy.readiness()).slice(0, 3)]
   transcript.check('keeps its last version meanwhile', meanwhile, [404, '200'])
