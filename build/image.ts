@@ -2,9 +2,9 @@ import { execFileSync } from 'node:child_process'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
+import { tar } from '#cli/tar.ts'
 import { gatewrightImage, rootFileSystem } from './image/gatewright-image.ts'
 import { ociArchive } from './image/oci-archive.ts'
-import { tar } from './image/tar.ts'
 
 /**
  * Bundles the source, and writes the image of the gateway as an OCI archive, without a container engine. It has the platform of this machine.

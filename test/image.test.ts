@@ -3,9 +3,9 @@ import { mkdirSync, readFileSync, readlinkSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { gunzipSync } from 'node:zlib'
 import { expect, test } from 'vitest'
+import { type TarEntry, tar } from '#cli/tar.ts'
 import { COMMAND, CONFIG, gatewrightImage, packages, program, rootFileSystem } from '../build/image/gatewright-image.ts'
 import { ociArchive } from '../build/image/oci-archive.ts'
-import { type TarEntry, tar } from '../build/image/tar.ts'
 import { temporaryFolder } from './support/temporary-folder.ts'
 
 const LONG = `${'folder/'.repeat(16)}file`

@@ -1,8 +1,8 @@
 import { execFileSync } from 'node:child_process'
 import { existsSync, globSync, lstatSync, readFileSync, realpathSync } from 'node:fs'
 import { dirname, join } from 'node:path'
+import type { TarEntry } from '#cli/tar.ts'
 import type { ImageConfig, ImageInput, Layer } from './oci-archive.ts'
-import type { TarEntry } from './tar.ts'
 
 const ROOT = join(import.meta.dirname, '..', '..')
 /** Of the user in the image, as in the pods that a controller makes. */

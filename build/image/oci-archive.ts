@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { gzipSync } from 'node:zlib'
-import { type TarEntry, tar } from './tar.ts'
+import { type TarEntry, tar } from '#cli/tar.ts'
 
 /** What `config` of an image configuration may have (OCI image specification 1.1). */
 export interface ImageConfig {

@@ -3,7 +3,7 @@ export const REDACTED = '<redacted>'
 
 /** How names of credentials end, without their punctuation: `access_token`, `X-Amz-Signature`, `sessionId`, `user[password]`, `token2`. */
 const KEYS =
-  'access|account|api|app|auth|client|encryption|functions?|license|master|private|secret|service|shared|signing|subscription|user'
+  'access|account|api|app|auth|client|encryption|functions?|license|master|private|secret|service|session|shared|signing|subscription|user'
 const ENDING = new RegExp(
   `(?:token|secret|password|passwd|passphrase|pwd|signature|credential|jwt|assertion|authorization|cookie|session|sessionid|sessid|(?:${KEYS})key(?:id)?)\\d*$`,
 )

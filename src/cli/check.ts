@@ -30,7 +30,7 @@ const AREA_WIDTH = 13
 export async function check(flags: CheckFlags): Promise<ExitCode> {
   const isJson = outputIn(flags) === 'json'
   using client = await clusterClient(flags, process.env)
-  const checks = await examineCluster(client, { ...examined(flags) })
+  const checks = await examineCluster(client, examined(flags))
   if (isJson) printJson({ server: client.server, version: VERSION, ok: !hasFailed(checks), checks })
   else {
     for (const each of checks) printCheck(each)

@@ -17,6 +17,23 @@ export function addClusterCommands(program: Command, end: (code: ExitCode) => vo
       const { check } = await import('./check.ts')
       end(await check(options))
     })
+  program
+    .command('collect')
+    .description(
+      'Write an archive for support, without secrets: objects with their statuses, events, logs, metrics, and what check finds. Of a cluster with --context or --kubeconfig, or else of the gateway that runs here. What may not be read is named. Exit code 0: the archive is written.',
+    )
+    .addOption(kubeconfig())
+    .addOption(context())
+    .addOption(namespaces('only objects and proxies in this namespace'))
+    .addOption(controllerNamespace())
+    .option('--server <url>', 'API of the gateway that runs here (default: that of its kubeconfig)')
+    .option('--state <dir>', 'state folder of the gateway that runs here (default: .gatewright)')
+    .option('--log-lines <n>', 'last lines of each log', '2000')
+    .option('-o, --out <file>', 'file to write (default: gatewright-support-<time>.tar.gz)')
+    .action(async (options) => {
+      const { collect } = await import('./collect.ts')
+      end(await collect(options))
+    })
 }
 
 const kubeconfig = () => new Option('--kubeconfig <file>', 'the cluster (default: $KUBECONFIG, then ~/.kube/config)')

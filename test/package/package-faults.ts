@@ -29,7 +29,7 @@ const PLACES: Readonly<Record<string, RegExp>> = {
   bin: /^bin\/[\w.-]+$/,
   dist: /^dist\/[\w.-]+\.(?:js|js\.map|json|txt)$/,
   examples: /^examples\/[\w-]+\/(?:[\w./-]+\.yaml|README\.md)$/,
-  install: /^install\/(?:schemas\/[\w.]+\.json|systemd\/[\w.]+\.service)$/,
+  install: /^install\/(?:schemas\/[\w.]+\.json|charts\/gatewright\/files\/rights\.yaml|systemd\/[\w.]+\.service)$/,
   'configurations of init': /^src\/cli\/init\/\w+\.yaml$/,
   'examples of fields': /^src\/(?:policies|protocols|api)\/[\w./-]*example\.yaml$/,
 }

@@ -4,7 +4,7 @@ import { itemsOf, type Members, membersOf, textOf } from '../kubeconfig.ts'
 import { listPath } from '../object-path.ts'
 import { type Check, failure, ok, unknown, warning } from './check.ts'
 import { checkReplicas } from './check-controller.ts'
-import type { ClusterReader, Reading } from './cluster-reader.ts'
+import { type ClusterReader, listIn } from './cluster-reader.ts'
 import type { FoundController } from './find-controllers.ts'
 
 const CLASS = findKind('GatewayClass')!
@@ -43,7 +43,7 @@ export async function checkGateways(
   const gateways = await listIn(reader, namespaces, (namespace) => listPath(GATEWAY, 'v1', namespace))
   if ('why' in gateways) return { checks: [...checks, unknown('gateways', 'Gateways', gateways.why)], gateways: [] }
   const known = new Set(ours.map(nameOf))
-  const run = gateways.value.filter(({ spec }) => known.has(textOf(membersOf(spec).gatewayClassName) ?? ''))
+  const run = (gateways.value ?? []).filter(({ spec }) => known.has(textOf(membersOf(spec).gatewayClassName) ?? ''))
   const pods = await listIn(reader, namespaces, (namespace) => {
     const scope = namespace === undefined ? '' : `/namespaces/${encodeURIComponent(namespace)}`
     return `${DEPLOYMENTS}${scope}/deployments?labelSelector=${encodeURIComponent(GATEWAY_NAME)}`
@@ -51,23 +51,10 @@ export async function checkGateways(
   const proxies =
     'why' in pods
       ? [unknown('gateways', 'Deployments of proxies', pods.why)]
-      : pods.value.filter((each) => run.some((gateway) => runs(each, gateway))).map(checkProxies)
+      : (pods.value ?? []).filter((each) => run.some((gateway) => runs(each, gateway))).map(checkProxies)
   const programmed = run.flatMap(checkProgrammed)
   const good = programmed.length === 0 ? [ok('gateways', `${count(run.length, 'Gateway')} programmed`)] : []
   return { checks: [...checks, ...good, ...programmed, ...proxies], gateways: run }
-}
-
-/** Lists of namespaces, or of all. */
-async function listIn(
-  reader: ClusterReader,
-  namespaces: readonly string[],
-  path: (namespace: string | undefined) => string,
-): Promise<Reading<readonly Members[]>> {
-  const places = namespaces.length === 0 ? [undefined] : namespaces
-  const lists = await Promise.all(places.map((place) => reader.list(path(place))))
-  const refused = lists.find((list) => 'why' in list)
-  if (refused !== undefined && 'why' in refused) return refused
-  return { value: lists.flatMap((list) => ('value' in list ? (list.value ?? []) : [])) }
 }
 
 function checkClass(gatewayClass: Members): Check {

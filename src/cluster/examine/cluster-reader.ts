@@ -44,3 +44,19 @@ export async function attempt<T>(read: () => Promise<T>): Promise<Reading<T>> {
     return { why: error.said ?? error.message }
   }
 }
+
+/** Reads a list in some namespaces, or in all. @returns the value undefined: there is no such list */
+export async function listIn(
+  reader: ClusterReader,
+  namespaces: readonly string[],
+  path: (namespace: string | undefined) => string,
+): Promise<Reading<readonly Members[] | undefined>> {
+  const places = namespaces.length === 0 ? [undefined] : namespaces
+  const lists = await Promise.all(places.map((place) => reader.list(path(place))))
+  const found: Members[] = []
+  for (const list of lists) {
+    if ('why' in list || list.value === undefined) return list
+    found.push(...list.value)
+  }
+  return { value: found }
+}

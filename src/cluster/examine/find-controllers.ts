@@ -2,7 +2,7 @@ import { itemsOf, type Members, membersOf, textOf } from '../kubeconfig.ts'
 import type { ClusterReader, Reading } from './cluster-reader.ts'
 
 /** The labels of what the chart installs. */
-const SELECTOR = 'app.kubernetes.io/name=gatewright,app.kubernetes.io/component=controller'
+export const CONTROLLER_LABELS = 'app.kubernetes.io/name=gatewright,app.kubernetes.io/component=controller'
 
 /** A controller that the chart has installed. */
 export interface FoundController {
@@ -25,7 +25,7 @@ export async function findControllers(
   namespace: string,
 ): Promise<Reading<readonly FoundController[]>> {
   const path = `/apis/apps/v1/namespaces/${encodeURIComponent(namespace)}/deployments`
-  const reading = await reader.list(`${path}?labelSelector=${encodeURIComponent(SELECTOR)}`)
+  const reading = await reader.list(`${path}?labelSelector=${encodeURIComponent(CONTROLLER_LABELS)}`)
   if ('why' in reading) return reading
   return { value: (reading.value ?? []).map((deployment) => describe(namespace, deployment)) }
 }
