@@ -12,6 +12,7 @@ import { checkRenderedObjects } from './rendered-objects.ts'
 import { checkReplicas } from './replicas.ts'
 import { checkOutage } from './traffic/outage.ts'
 import { checkRollouts } from './traffic/rollouts.ts'
+import { checkRotation } from './traffic/rotation.ts'
 import { checkTraffic } from './traffic/traffic.ts'
 
 /** Checks image, charts and the objects that run proxies with Helm and with a real cluster. */
@@ -30,4 +31,5 @@ await runParts('interop:cluster', {
   outage: checkOutage,
   rollouts: checkRollouts,
   replicas: checkReplicas,
+  rotation: checkRotation,
 })
