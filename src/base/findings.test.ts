@@ -191,6 +191,8 @@ test('codes are API: none is renamed or removed by accident, and each has one ki
     'target-not-found',
     'target-section-unknown',
     'target-selects-nothing',
+    'token-expired',
+    'token-expires',
     'too-few-items',
     'too-long',
     'too-many-items',

@@ -67,7 +67,10 @@ function startLoop(validity: Readonly<Record<string, readonly [from: number, unt
     admitObject({
       kind: 'Secret',
       metadata: { name },
-      stringData: { 'tls.crt': `-----BEGIN CERTIFICATE-----\n${name}\n`, 'tls.key': '-----BEGIN PRIVATE KEY-----' },
+      stringData: {
+        'tls.crt': `-----BEGIN CERTIFICATE-----\n${name}\n-----END CERTIFICATE-----`,
+        'tls.key': '-----BEGIN PRIVATE KEY-----',
+      },
     }),
   )
   return {

@@ -19,7 +19,7 @@ import { backendStage } from './stages/backend-stage.ts'
 import { DataPlaneReports } from './stages/data-plane-reports.ts'
 import { classStage, gatewayStage, listenerSetStage, listenerStage, socketStage } from './stages/gateway-stages.ts'
 import { grantStage } from './stages/grant-stage.ts'
-import { materialStage } from './stages/material-stage.ts'
+import { materialEndStage, materialStage } from './stages/material-stage.ts'
 import { observedStage } from './stages/observed-stage.ts'
 import { contextOpener } from './stages/open-context.ts'
 import {
@@ -96,6 +96,7 @@ function buildStages(tables: Tables, options: StageOptions): Stages {
   stages.add(sliceStage(tables))
   stages.add(serviceStage(tables, allowsExternalNames))
   stages.add(materialStage(tables))
+  stages.add(materialEndStage(tables, openContext))
   stages.add(podStage(tables))
   stages.add(workloadReaderStage(tables))
   stages.add(workloadStage(tables))

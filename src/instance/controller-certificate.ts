@@ -10,6 +10,7 @@ import { ensureSecret, readSecret, replaceSecret, type StoredSecret } from '#clu
 import type { Manifest } from '#deploy/manifest.ts'
 import { TLS_MATERIAL } from '#net/tls-material.ts'
 import type { LogFields } from '#observe/log/application-log.ts'
+import type { Resource } from '#store/resources/resource.ts'
 import { type CertificateEntries, nextStep, type RotationStep } from './rotation-step.ts'
 
 /** Waits between attempts to reach the API. */
@@ -46,6 +47,8 @@ export interface ControllerCertificateOptions extends CertificateNames {
   readonly certificate: CertificateSource
   /** The entries have changed since `obtain`. */
   readonly changed: (entries: CertificateEntries) => void
+  /** The Secret was read. */
+  readonly read: (secret: Resource, entries: CertificateEntries) => void
   /** Names of connected proxies that do not trust these authorities; undefined: another replica leads, and rotates. */
   readonly lagging: (authorities: string) => readonly string[] | undefined
   /** Called with a message for the log. */
@@ -125,6 +128,7 @@ export class ControllerCertificate {
     try {
       const found = await this.#read()
       this.#use(found.values)
+      this.#options.read(found.stored as unknown as Resource, found.values)
       await this.#rotate(found)
     } catch (error) {
       // Another replica was faster; the next look shows what it did.

@@ -1,5 +1,5 @@
 import type { StatusReport } from '#admin/status-report.ts'
-import { type ApiObject, keyOf } from '#api/object.ts'
+import { type ApiObject, keyOf, objectKey } from '#api/object.ts'
 import type { ObjectChange } from '#api/object-change.ts'
 import { clock } from '#base/clock.ts'
 import type { Finding } from '#base/finding.ts'
@@ -15,17 +15,21 @@ import { LeaderLease, type LeaseTimes } from '#cluster/leader-lease.ts'
 import { BEHIND_SERVICES } from '#cluster/statuses/behind-services.ts'
 import { TokenReviews } from '#cluster/token-reviews.ts'
 import type { ControllerNames } from '#control/context/controller.ts'
+import { checkEnds } from '#control/references/check-ends.ts'
 import { noteSecrets } from '#control/secret-values.ts'
 import type { DefinitionVersions } from '#control/status/supported-version.ts'
 import { digestOfAuthorities } from '#deliver/trusted-authorities.ts'
 import type { DeploySettings } from '#deploy/settings.ts'
+import { TLS_MATERIAL } from '#net/tls-material.ts'
 import type { PlanDelta } from '#plan/delta.ts'
+import { endsIn } from '#plan/material-ends.ts'
+import type { Resource } from '#store/resources/resource.ts'
 import { ControlPlane } from './control-plane.ts'
 import { type CertificateNames, type CertificateSource, ControllerCertificate } from './controller-certificate.ts'
 import { ControllerMetrics } from './controller-metrics.ts'
 import { describeStatus } from './describe-status.ts'
 import { type BugReports, bugReports, type InstanceEvents } from './events.ts'
-import { gatherControllerSamples } from './gather-samples.ts'
+import { gatherControllerSamples, type UsedEnd } from './gather-samples.ts'
 import { LeaderWork } from './leader-work.ts'
 import { OperatorServers } from './operator-servers.ts'
 import type { HostPort, InstanceOptions } from './options.ts'
@@ -80,6 +84,8 @@ export class Controller {
   #work: LeaderWork | undefined
   #settling: { cancel(): void } | undefined
   #authority = ''
+  #ownSecret: Resource | undefined
+  #ends: readonly UsedEnd[] = []
   #definitionVersions: DefinitionVersions | undefined
   #quit: () => void = () => {}
   /** When the translation under way began. */
@@ -121,6 +127,7 @@ export class Controller {
       ...options,
       client,
       changed: (entries) => this.#renew(entries),
+      read: (secret, entries) => this.#checkOwn(secret, entries),
       lagging: (authorities) => {
         const digest = digestOfAuthorities(authorities)
         return this.#work === undefined ? undefined : this.#delivery.proxies.distrusting(digest)
@@ -140,7 +147,10 @@ export class Controller {
         noteSecrets(this.#secrets, change)
       },
       taken: (change) => this.#objectsTaken(change),
-      translated: (findings) => events.translated(findings, NO_FILES),
+      translated: (findings) => {
+        events.translated(findings, NO_FILES)
+        this.#work?.warn(findings)
+      },
       onFault: this.#bugs.onFault,
     })
     this.#delivery = new ProxyDelivery({
@@ -247,6 +257,19 @@ export class Controller {
     }
   }
 
+  /** The Secret with its certificate is checked as those are that objects refer to. */
+  #checkOwn(secret: Resource, entries: CertificateEntries): void {
+    const { namespace = '', name } = secret.metadata
+    const origin = { kind: 'Secret', namespace, name }
+    const findings: Finding[] = []
+    const check = { validity: TLS_MATERIAL.validity, isPast: (ms: number) => clock.now() > ms }
+    checkEnds(`Secret ${namespace}/${name}`, entries, check, (problem) => findings.push({ origin, ...problem }))
+    const object = objectKey('Secret', namespace, name)
+    this.#ownSecret = secret
+    this.#ends = endsIn(entries, check.validity, check.isPast).map((end) => ({ object, ...end }))
+    if (this.#isTranslated) this.#control.deployed(object, findings)
+  }
+
   /** This replica leads. It writes what differs from what the cluster has. */
   #lead(term: Term): void {
     this.#say('this replica leads: it writes statuses and deploys proxies')
@@ -257,6 +280,7 @@ export class Controller {
         names: this.#options.names,
         settings: () => ({ ...this.#options.settings, authority: this.#authority }),
         found: (gateway, findings) => this.#control.deployed(gateway, findings),
+        resourceOf: (key) => this.#resourceOf(key),
         looked: (outcome, ms) => this.#metrics.reconciled('deployment', outcome, ms),
         failed: (message) => this.#warn(message),
         reportBug: this.#bugs.reportBug,
@@ -265,6 +289,7 @@ export class Controller {
     )
     this.#work = work
     term.signal.addEventListener('abort', () => this.#endWork(work), { once: true })
+    work.warn(this.#control.findings)
     const objects = this.#store.list()
     work.take({ set: [...this.#control.items.values()], removed: [] })
     work.update({ set: objects, removed: [] })
@@ -316,6 +341,7 @@ export class Controller {
     return gatherControllerSamples({
       planVersion: this.#delivery.version,
       findings: [...this.#store.problems(), ...this.#control.findings],
+      ends: this.#ends,
       leads: this.#lease.leads,
       queues: this.#work?.queued ?? {},
       proxies: this.#delivery.proxies.counts(),
@@ -357,6 +383,12 @@ export class Controller {
     if (![...change.set, ...change.removed].some(({ kind }) => OF_CLASSES.has(kind))) return
     this.#work?.updateClasses(this.#store.list())
     this.#delivery.revoke((gateway) => this.#uidOf(gateway) === undefined)
+  }
+
+  #resourceOf(key: string): Resource | undefined {
+    const own = this.#ownSecret?.metadata
+    if (own !== undefined && key === objectKey('Secret', own.namespace ?? '', own.name)) return this.#ownSecret
+    return this.#store.resourceOf(key)
   }
 
   /** Of an object in force, by its key. */

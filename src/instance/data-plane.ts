@@ -12,6 +12,7 @@ import type { MetricsFormat } from '#observe/metrics/write-family.ts'
 import { encodeMetric } from '#observe/otlp/encode-metric.ts'
 import { type MetricsExport, MetricsExporter } from '#observe/otlp/metrics-exporter.ts'
 import type { PlanDelta } from '#plan/delta.ts'
+import { endsIn } from '#plan/material-ends.ts'
 import type { PlanReports, PlanTarget } from '#plan/plan-link.ts'
 import { type ListeningSocket, socketKey } from '#plan/socket.ts'
 import { BucketLevels } from '#state/bucket-levels.ts'
@@ -24,7 +25,7 @@ import { REPLACED_FOR, WorkerPool } from '#workers/worker-pool.ts'
 import { certificateProblem, type DataPlaneReport } from './describe-status.ts'
 import type { InstanceEvents, ListenerState } from './events.ts'
 import { FailingOutputs } from './failing-outputs.ts'
-import { gatherSamples } from './gather-samples.ts'
+import { gatherSamples, type UsedEnd } from './gather-samples.ts'
 import { LevelFile } from './level-file.ts'
 import { MainCalls } from './main-calls.ts'
 import { MeasuredTraffic } from './measured-traffic.ts'
@@ -300,22 +301,18 @@ export class DataPlane implements PlanTarget {
       circuits,
       findings: this.#parts.problems(),
       planVersion,
-      certificates: this.#certificates(),
+      ends: this.#ends(),
       planConfirmedMs: this.#parts.confirmedMs?.(),
       workers: this.workers,
     })
   }
 
-  /** When those of the listeners expire, by name of the Secret. */
-  #certificates(): ReadonlyMap<string, number> {
-    const { listeners, items } = this.publisher
-    const keys = new Set(listeners.flatMap(({ certificates }) => certificates))
-    const ends = [...keys].flatMap((key): [string, number][] => {
-      const item = items.get(key)
-      const validity = item?.kind === 'secret' ? TLS_MATERIAL.validity(item.data['tls.crt'] ?? '') : undefined
-      return validity === undefined ? [] : [[key.slice('Secret/'.length), validity.untilMs]]
+  #ends(): readonly UsedEnd[] {
+    const isPast = (ms: number) => clock.now() > ms
+    return [...this.publisher.items.values()].flatMap((item) => {
+      if (item.kind !== 'secret' && item.kind !== 'configmap') return []
+      return endsIn(item.data, TLS_MATERIAL.validity, isPast).map((end) => ({ object: item.key, ...end }))
     })
-    return new Map(ends)
   }
 
   #applied(version: number, failed: readonly { readonly socket: string; readonly message: string }[]): void {

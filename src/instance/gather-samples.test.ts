@@ -14,7 +14,7 @@ const NOTHING = {
   circuits: [],
   findings: [],
   planVersion: 1,
-  certificates: new Map<string, number>(),
+  ends: [],
   workers: { busySeconds: [], members: [] },
 }
 
@@ -43,15 +43,17 @@ test('endpoints: how many, and the health of each', () => {
 })
 
 test('certificates, those that expire first before others, and the age of the plan of a controller', () => {
-  const certificates = new Map([
-    ['default/late', 9000],
-    ['default/soon', 2000],
-  ])
-  const samples = gatherSamples({ ...NOTHING, certificates, planConfirmedMs: Date.now() + 60_000 })
-  expect(samples.filter(({ metric }) => ['certificateExpiry', 'planAge'].includes(metric))).toEqual([
+  const ends = [
+    { kind: 'certificate', object: 'Secret/default/late', entry: 'tls.crt', untilMs: 9000 },
+    { kind: 'certificate', object: 'ConfigMap/default/soon', entry: 'ca.crt', untilMs: 2000 },
+    { kind: 'token', object: 'Secret/default/key', entry: 'token', untilMs: 5000 },
+  ] as const
+  const samples = gatherSamples({ ...NOTHING, ends, planConfirmedMs: Date.now() + 60_000 })
+  expect(samples.filter(({ metric }) => /Expiry|planAge/.test(metric))).toEqual([
     { metric: 'planAge', value: 0, values: [] },
-    { metric: 'certificateExpiry', value: 2, values: ['default/soon'] },
-    { metric: 'certificateExpiry', value: 9, values: ['default/late'] },
+    { metric: 'certificateExpiry', value: 2, values: ['ConfigMap/default/soon', 'ca.crt'] },
+    { metric: 'tokenExpiry', value: 5, values: ['Secret/default/key', 'token'] },
+    { metric: 'certificateExpiry', value: 9, values: ['Secret/default/late', 'tls.crt'] },
   ])
 })
 

@@ -6,6 +6,7 @@ import { backendName } from '#exchange/backend-name.ts'
 import type { MetricId } from '#observe/metrics/metrics.ts'
 import type { Sample } from '#observe/metrics/metrics-reader.ts'
 import type { EndpointId } from '#plan/endpoint-key.ts'
+import type { MaterialEnd } from '#plan/material-ends.ts'
 import type { EndpointState } from '#state/endpoint-health.ts'
 import type { WorkerPool } from '#workers/worker-pool.ts'
 import { MAX_FILES } from './file-limit.ts'
@@ -26,13 +27,18 @@ interface Sources {
   readonly planVersion: number
   /** When the controller last confirmed it, in milliseconds since the epoch; undefined: there is no controller, or it has not yet. */
   readonly planConfirmedMs?: number | undefined
-  /** Of listeners, by name of the Secret: when they expire, in milliseconds since the epoch. */
-  readonly certificates: ReadonlyMap<string, number>
+  readonly ends: readonly UsedEnd[]
+}
+
+/** What ends in a Secret or ConfigMap that is used. */
+export interface UsedEnd extends Pick<MaterialEnd, 'kind' | 'entry' | 'untilMs'> {
+  /** `Secret/namespace/name` */
+  readonly object: string
 }
 
 /** The metrics that are read at each scrape, because nothing has to count them. */
 export function gatherSamples(sources: Sources): Sample[] {
-  const { endpoints, circuits, findings, workers, planVersion, planConfirmedMs, certificates } = sources
+  const { endpoints, circuits, findings, workers, planVersion, planConfirmedMs, ends } = sources
   return [
     sample('buildInfo', 1, VERSION, process.versions.node),
     sample('planVersion', planVersion),
@@ -40,7 +46,7 @@ export function gatherSamples(sources: Sources): Sample[] {
     ...workers.members.map(({ name, planVersion }) => sample('workerPlanVersion', planVersion, name)),
     ...sampleEndpoints(endpoints),
     ...sampleCircuits(circuits),
-    ...sampleCertificates(certificates),
+    ...sampleEnds(ends),
     ...sampleFindings(findings),
     sample('eventLoopBusy', performance.eventLoopUtilization().active / 1000, 'main'),
     ...workers.busySeconds.map(([name, seconds]) => sample('eventLoopBusy', seconds, name)),
@@ -49,7 +55,7 @@ export function gatherSamples(sources: Sources): Sample[] {
   ]
 }
 
-interface ControllerSources extends Pick<Sources, 'planVersion' | 'findings'> {
+interface ControllerSources extends Pick<Sources, 'planVersion' | 'findings' | 'ends'> {
   /** Whether this replica leads. */
   readonly leads: boolean
   /** Lengths by name. */
@@ -61,6 +67,7 @@ interface ControllerSources extends Pick<Sources, 'planVersion' | 'findings'> {
 export function gatherControllerSamples({
   planVersion,
   findings,
+  ends,
   leads,
   queues,
   proxies,
@@ -68,6 +75,7 @@ export function gatherControllerSamples({
   return [
     sample('buildInfo', 1, VERSION, process.versions.node),
     sample('planVersion', planVersion),
+    ...sampleEnds(ends),
     ...sampleFindings(findings),
     ...sampleProxies(proxies),
     sample('leader', leads ? 1 : 0),
@@ -120,11 +128,13 @@ function sampleCircuits(circuits: Sources['circuits']): Sample[] {
     .slice(0, MAX_SHOWN)
 }
 
-function sampleCertificates(certificates: Sources['certificates']): Sample[] {
-  return [...certificates]
-    .sort(([, a], [, b]) => a - b)
+const END_METRICS = { certificate: 'certificateExpiry', token: 'tokenExpiry' } as const
+
+function sampleEnds(ends: Sources['ends']): Sample[] {
+  return ends
+    .toSorted((a, b) => a.untilMs - b.untilMs)
     .slice(0, MAX_SHOWN)
-    .map(([secret, untilMs]) => sample('certificateExpiry', untilMs / 1000, secret))
+    .map(({ kind, object, entry, untilMs }) => sample(END_METRICS[kind], untilMs / 1000, object, entry))
 }
 
 /** A code has a series while it has findings. */

@@ -1,4 +1,4 @@
-import type { ApiObject } from '#api/object.ts'
+import { type ApiObject, objectKey } from '#api/object.ts'
 import type { ObjectChange } from '#api/object-change.ts'
 import type { Finding } from '#base/finding.ts'
 import type { ApiClient } from '#cluster/api-client.ts'
@@ -7,13 +7,17 @@ import { FencedApi, type Term } from '#cluster/fenced-api.ts'
 import { ClassFinalizers } from '#cluster/statuses/class-finalizers.ts'
 import { ClusterStatuses } from '#cluster/statuses/cluster-statuses.ts'
 import { EventWriter } from '#cluster/statuses/event-writer.ts'
+import { END_CODES } from '#control/references/check-ends.ts'
 import type { PlanChange } from '#plan/delta.ts'
+import type { Resource } from '#store/resources/resource.ts'
 import type { StatusWrites } from '#store/store.ts'
 import { Deployer, type DeployerOptions } from './deployer.ts'
 
 export interface LeaderWorkOptions extends Omit<DeployerOptions, 'api' | 'objects'> {
   readonly client: ApiClient
   readonly store: Pick<ClusterStore, 'list' | 'versionOf' | 'seen'>
+  /** An object as the API has it, by its key. */
+  readonly resourceOf: (key: string) => Resource | undefined
 }
 
 /**
@@ -26,6 +30,8 @@ export class LeaderWork implements Disposable {
   readonly #events: EventWriter
   readonly #finalizers: ClassFinalizers
   readonly #deployer: Deployer
+  /** Messages of Events about what ends. */
+  #ending: ReadonlySet<string> = new Set()
   /** Gateways whose deployment has problems. */
   readonly #blocked = new Set<string>()
 
@@ -72,6 +78,17 @@ export class LeaderWork implements Disposable {
 
   write(writes: StatusWrites): void {
     this.#statuses.write(writes)
+  }
+
+  /** Tells of certificates and tokens that end soon, or have ended, in Events of their Secrets. @param findings all of them */
+  warn(findings: readonly Finding[]): void {
+    const ends = findings.filter(({ code }) => END_CODES.has(code))
+    for (const { origin, message } of ends) {
+      const object = this.#options.resourceOf(objectKey(origin.kind, origin.namespace, origin.name))
+      if (object === undefined || this.#ending.has(message)) continue
+      this.#events.tellDraft(object, { type: 'Warning', reason: 'Expires', message })
+    }
+    this.#ending = new Set(ends.map(({ message }) => message))
   }
 
   /** Takes a change of the plan. `update` follows, with the objects that it is from. */

@@ -56,18 +56,23 @@ async function entriesOf({ read }: Cluster): Promise<Entries> {
 
 const countOf = (pem: string | undefined) => pem?.match(/BEGIN CERTIFICATE/g)?.length ?? 0
 
-/** Brings the authorities of the ConfigMap into the file of a proxy, as a kubelet does: later, and at once. */
-function mount({ read }: Cluster, file: string, afterMs: number): void {
+/** The authorities that proxies get. */
+async function trustedIn({ read }: Cluster): Promise<string | undefined> {
+  return (await read(`/api/v1/namespaces/default/configmaps/${GATEWAY}`)).data?.['ca.crt']
+}
+
+/** Brings the authorities of the ConfigMap into the file of a proxy, as a kubelet does: late, and in one step. */
+function mount(cluster: Cluster, file: string, afterMs: number): void {
   let isOver = false
   onTestFinished(() => {
     isOver = true
   })
   const follow = async () => {
     while (!isOver) {
-      const { data } = await read(`/api/v1/namespaces/default/configmaps/${GATEWAY}`)
+      const authorities = await trustedIn(cluster)
       await sleep(afterMs)
-      if (isOver || data?.['ca.crt'] === undefined) continue
-      writeFileSync(`${file}.next`, data['ca.crt'])
+      if (isOver || authorities === undefined) continue
+      writeFileSync(`${file}.next`, authorities)
       renameSync(`${file}.next`, file)
     }
   }
@@ -154,7 +159,7 @@ test('a proxy that does not read the next authority is waited for and named, als
   await expect.poll(cluster.holder).toBe('a')
   const b = await startReplica(cluster, 'b', TIMES, source)
   const { caFile, causes } = await startProxy(cluster, b, 'pod-b')
-  const both = `${old.ca}${next.ca}`
+  const both = `${old.ca}\n${next.ca}\n`
   await cluster.write((api) =>
     api.merge(SECRET, {
       data: encoded({ 'ca.crt': both, 'next.crt': next.certificate, 'next.key': next.key }),
@@ -164,7 +169,7 @@ test('a proxy that does not read the next authority is waited for and named, als
   const said = () => b.log.find((line) => line.includes('do not trust the next authority'))
   expect(await eventually('a warning', said)).toContain('default/pod-b')
   expect((await entriesOf(cluster))['tls.crt']).toBe(old.certificate)
-  expect((await cluster.read(`/api/v1/namespaces/default/configmaps/${GATEWAY}`)).data['ca.crt']).toBe(both)
+  await expect.poll(() => trustedIn(cluster)).toBe(both)
   writeFileSync(caFile, both)
   await expect.poll(async () => (await entriesOf(cluster))['tls.crt']).toBe(next.certificate)
   expect(await shakeHands(b.url, next.ca)).toBe(fingerprintOf(next.certificate))
@@ -192,8 +197,54 @@ test('a certificate that others renew is taken as it is, without what cannot be 
   }
   await renew(entries(second))
   await expect.poll(() => shakeHands(url, second.ca)).toBe(fingerprintOf(second.certificate))
-  const trusted = async () => (await cluster.read(`/api/v1/namespaces/default/configmaps/${GATEWAY}`)).data['ca.crt']
-  await expect.poll(trusted).toBe(second.ca)
+  await expect.poll(() => trustedIn(cluster)).toBe(second.ca)
   expect((await cluster.read(path)).data).toEqual(encoded(entries(second)))
   expect((await cluster.server.call(SECRET)).status).toBe(404)
 })
+
+test('the end of certificates, of the controller and of others, is told in findings, metrics and Events', async () => {
+  const cluster = await startCluster()
+  const ended = await aged(13)
+  const entries = { 'ca.crt': ended.ca, 'tls.crt': ended.certificate, 'tls.key': ended.key }
+  await createSecret(cluster, 'of-controller', entries)
+  const listeners = [
+    { name: 'https', port: 443, protocol: 'HTTPS', tls: { certificateRefs: [{ name: 'of-listener' }] } },
+  ]
+  await cluster.write((api) =>
+    api.create('/api/v1/namespaces/default/secrets', {
+      ...{ kind: 'Secret', metadata: { name: 'of-listener' }, data: encoded(entries) },
+    }),
+  )
+  await cluster.write((api) =>
+    api.merge(`/apis/gateway.networking.k8s.io/v1/namespaces/default/gateways/${GATEWAY}`, { spec: { listeners } }),
+  )
+  const source = { secretName: 'of-controller', lifeMs: 12 * HOUR, checkMs: CHECK_MS }
+  const { log, metrics } = await startReplica(cluster, 'a', TIMES, source)
+  for (const [namespace, name] of [
+    [NAMESPACE, 'of-controller'],
+    ['default', 'of-listener'],
+  ] as const) {
+    const events = async () => (await cluster.read(`/api/v1/namespaces/${namespace}/events`)).items ?? []
+    const found = await eventually(`an Event about ${name}`, async () =>
+      ((await events()) as readonly Told[]).find(({ involvedObject }) => involvedObject.name === name),
+    )
+    expect(found).toMatchObject({
+      type: 'Warning',
+      reason: 'Expires',
+      message: expect.stringMatching(`^Secret ${namespace}/${name}: the certificate`),
+      involvedObject: { kind: 'Secret', namespace, uid: expect.any(String) },
+    })
+    await eventually(`a line about ${name}`, () =>
+      log.some((line) => line.includes('certificate-expired') && line.includes(name)),
+    )
+  }
+  expect(await metrics()).toMatch(
+    new RegExp(
+      `certificate_expiry_timestamp_seconds\\{object="Secret/${NAMESPACE}/of-controller",entry="tls.crt"\\} \\d+`,
+    ),
+  )
+})
+
+interface Told {
+  readonly involvedObject: { readonly name: string }
+}

@@ -1,5 +1,5 @@
 import { objectKey } from '#api/object.ts'
-import { daysLeft } from '#control/gateways/check-certificates.ts'
+import { daysLeft } from '#control/references/check-ends.ts'
 import { TLS_MATERIAL } from '#net/tls-material.ts'
 import { itemsOf, type Members, membersOf, textOf } from '../kubeconfig.ts'
 import { secretPath } from '../object-path.ts'

@@ -1,5 +1,5 @@
 import { clock } from '#base/clock.ts'
-import { conditionEvents } from '#store/events/condition-events.ts'
+import { conditionEvents, type EventDraft } from '#store/events/condition-events.ts'
 import { eventOf, repeatedEvent } from '#store/events/event-of.ts'
 import type { Resource } from '#store/resources/resource.ts'
 import { ApiUnreadable, isConflict } from '../api-unreadable.ts'
@@ -37,12 +37,14 @@ export class EventWriter implements Disposable {
 
   /** Tells what a new status refuses and the one before did not. @param before, after our parts of the status */
   tell(object: Resource, before: unknown, after: unknown): void {
-    for (const draft of conditionEvents(before, after)) {
-      if (draft.type !== 'Warning' || !this.#hasRoom()) continue
-      const event = eventOf(object, draft, { component: this.#options.component, now: timestamp() })
-      const { namespace, name } = event.metadata
-      this.#queue.put(`${namespace}/${name}`, event)
-    }
+    for (const draft of conditionEvents(before, after)) if (draft.type === 'Warning') this.tellDraft(object, draft)
+  }
+
+  tellDraft(object: Resource, draft: EventDraft): void {
+    if (!this.#hasRoom()) return
+    const event = eventOf(object, draft, { component: this.#options.component, now: timestamp() })
+    const { namespace, name } = event.metadata
+    this.#queue.put(`${namespace}/${name}`, event)
   }
 
   /** Events that are not written yet. */

@@ -3,7 +3,9 @@ import type { SecretObject } from '#api/secret.ts'
 import { secretData } from '#api/secret-data.ts'
 import type { StageDefinition } from '#base/incremental/stage.ts'
 import type { ConfigMapItem, SecretItem } from '#plan/item.ts'
+import { checkEnds } from '../references/check-ends.ts'
 import { configMapData } from '../references/config-map-data.ts'
+import type { OpenContext } from './open-context.ts'
 import type { Tables } from './tables.ts'
 
 /** Writes items for the Secrets and ConfigMaps that other objects refer to. No others reach the data plane. */
@@ -17,6 +19,26 @@ export function materialStage({ objects, wantedMaterial, items }: Tables): Stage
       if (secret !== undefined) work.write(items, key, secretItem(key, secret))
       const [map] = work.read(objects.ConfigMap, key)
       if (map !== undefined) work.write(items, key, configMapItem(key, map))
+    },
+  }
+}
+
+/** Reports what ends in them. */
+export function materialEndStage(tables: Tables, openContext: OpenContext): StageDefinition<true> {
+  const { objects, wantedMaterial, findings, deadlines } = tables
+  return {
+    name: 'materialEnds',
+    each: [wantedMaterial],
+    writes: [findings, deadlines],
+    run(_, work, key) {
+      const { tlsMaterial, isPast, reportOn } = openContext(work)
+      const check = (object: SecretObject | ConfigMapObject, data: Readonly<Record<string, string>>) => {
+        const { namespace, name } = object.metadata
+        const { validity } = tlsMaterial
+        checkEnds(`${object.kind} ${namespace}/${name}`, data, { validity, isPast }, reportOn(object))
+      }
+      for (const secret of work.read(objects.Secret, key)) check(secret, secretData(secret))
+      for (const map of work.read(objects.ConfigMap, key)) check(map, configMapData(map))
     },
   }
 }

@@ -207,9 +207,15 @@ export const METRICS = {
   },
   certificateExpiry: {
     name: 'certificate_expiry_timestamp_seconds',
-    help: 'Time when the certificate of a listener expires. At most 1000 certificates are shown, those that expire first.',
+    help: 'Time when a certificate that is used expires, or an authority. Of an entry with several, the first one. At most 1000 are shown, those that expire first.',
     type: 'gauge',
-    labels: ['secret'],
+    labels: ['object', 'entry'],
+  },
+  tokenExpiry: {
+    name: 'token_expiry_timestamp_seconds',
+    help: 'Time when a token (JWT) in a Secret that is used expires. At most 1000 are shown, those that expire first.',
+    type: 'gauge',
+    labels: ['object', 'entry'],
   },
   wireRefusals: {
     name: 'wire_refusals_total',

@@ -1,7 +1,7 @@
 /** What happened to an object, for its readers (Kubernetes, Event). */
 export interface EventDraft {
   readonly type: 'Normal' | 'Warning'
-  readonly reason: 'Invalid' | 'NotAttached' | 'Overlapped' | 'ConfigRejected' | 'Programmed'
+  readonly reason: 'Invalid' | 'NotAttached' | 'Overlapped' | 'ConfigRejected' | 'Programmed' | 'Expires'
   readonly message: string
 }
 

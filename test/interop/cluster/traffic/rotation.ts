@@ -140,7 +140,11 @@ export const checkRotation: Part = async (transcript, stops) => {
     )
   const controllers = () => controller(['get', 'pods', '-o', 'jsonpath={.items[*].metadata.uid}'])
   const before = await controllers()
-  await write({ 'ca.crt': others[0].ca + others[1].ca, 'tls.crt': others[1].certificate, 'tls.key': others[1].key })
+  await write({
+    'ca.crt': `${others[0].ca}\n${others[1].ca}`,
+    'tls.crt': others[1].certificate,
+    'tls.key': others[1].key,
+  })
   const next = fingerprintOf({ 'tls.crt': others[1].certificate })
   const once = CONNECT.replace("fs.existsSync('/tmp/enough')", 'told.size > 0')
   const served = () => kubectl(['exec', pods[0]!, '-c', 'proxy', '--', 'node', '-e', once])
