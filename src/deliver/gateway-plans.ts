@@ -1,21 +1,24 @@
 import type { PlanDelta } from '#plan/delta.ts'
 import type { PlanItem } from '#plan/item.ts'
 import { GatewayScopes } from './gateway-scopes.ts'
-import { HeldVersions, ITEM_TYPE, type PlanResource, type PlanType, resourceOf } from './plan-resource.ts'
+import { ITEM_TYPE, type PlanResource, type PlanType, RunningSnapshot, resourceOf } from './plan-resource.ts'
 
 /** Versions that a proxy can be behind and still be known to have one. */
 const MAX_KNOWN = 64
 
-/** Names of resources that changed, were added or removed. */
-export type ChangedNames = readonly Pick<PlanResource, 'name' | 'type'>[]
+/** A resource that changed, was added or removed. */
+export interface ResourceChange extends Pick<PlanResource, 'name' | 'type'> {
+  /** Its version before; undefined: the Gateway did not use it. */
+  readonly before: string | undefined
+}
 
 /** Hears of changes of what a Gateway uses. */
-export type PlanWatcher = (changed: ChangedNames) => void
+export type PlanWatcher = (changed: readonly ResourceChange[]) => void
 
 /** The resources that one Gateway uses, while somebody watches them. */
 export class GatewayPlan {
   #resources = new Map<string, PlanResource>()
-  readonly #items = new HeldVersions()
+  readonly #items = new RunningSnapshot()
   /** By snapshot hash of items, the version of the plan in which the Gateway has got them. */
   readonly #known = new Map<string, number>()
   readonly #version: () => number
@@ -43,31 +46,35 @@ export class GatewayPlan {
 
   /** @param used all that the Gateway uses now */
   replace(used: readonly PlanResource[]): void {
-    const before = this.#resources
+    const had = this.#resources
     this.#resources = new Map(used.map((resource) => [resource.name, resource]))
-    const changed = used.filter(({ name, version }) => before.get(name)?.version !== version)
-    for (const [name, resource] of before) if (!this.#resources.has(name)) changed.push(resource)
+    const changed: ResourceChange[] = []
+    for (const { name, type, version } of used) {
+      const before = had.get(name)?.version
+      if (before !== version) changed.push({ name, type, before })
+    }
+    for (const { name, type, version } of had.values())
+      if (!this.#resources.has(name)) changed.push({ name, type, before: version })
     this.#tell(changed)
   }
 
   /** Replaces what it uses of these resources by their new versions. */
   update(resources: readonly PlanResource[]): void {
-    const changed = resources.filter(({ name, version }) => {
-      const before = this.#resources.get(name)
-      return before !== undefined && before.version !== version
-    })
-    for (const resource of changed) this.#resources.set(resource.name, resource)
+    const changed: ResourceChange[] = []
+    for (const resource of resources) {
+      const { name, type, version } = resource
+      const before = this.#resources.get(name)?.version
+      if (before === undefined || before === version) continue
+      this.#resources.set(name, resource)
+      changed.push({ name, type, before })
+    }
     this.#tell(changed)
   }
 
-  #tell(changed: readonly PlanResource[]): void {
+  #tell(changed: readonly ResourceChange[]): void {
     if (changed.length === 0) return
     const items = changed.filter(({ type }) => type === ITEM_TYPE)
-    for (const { name } of items) {
-      const now = this.#resources.get(name)
-      if (now === undefined) this.#items.delete(name)
-      else this.#items.set(name, now.version)
-    }
+    for (const { name, before } of items) this.#items.replace(before, this.#resources.get(name)?.version)
     if (items.length > 0) this.#remember()
     for (const watcher of [...this.watchers]) watcher(changed)
   }

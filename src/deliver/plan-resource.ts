@@ -86,36 +86,50 @@ function readItem(type: PlanType, name: string | undefined, json = ''): ReadReso
 
 const NOTHING = '0'.repeat(64)
 
+/** The snapshot of resources that come and go. */
+export class RunningSnapshot {
+  #count = 0
+  readonly #hash = Buffer.from(NOTHING, 'hex')
+
+  get snapshot(): Snapshot {
+    return { count: this.#count, hash: this.#hash.toString('hex') }
+  }
+
+  /** @param before of the same resource @param now undefined: there is none */
+  replace(before: string | undefined, now: string | undefined): void {
+    if (before !== undefined) this.#toggle(before, -1)
+    if (now !== undefined) this.#toggle(now, 1)
+  }
+
+  /** A version that is not a digest, as another server may give it, counts as its digest. */
+  #toggle(version: string, count: 1 | -1): void {
+    this.#count += count
+    const digest = Buffer.from(DIGEST.test(version) ? version : hash(Buffer.from(version)), 'hex')
+    for (let i = 0; i < digest.length; i++) this.#hash[i]! ^= digest[i]!
+  }
+}
+
 /** The resources of one type that one side has: their versions, and the snapshot of all. */
 export class HeldVersions {
   readonly #versions = new Map<string, string>()
-  #hash: Buffer = Buffer.from(NOTHING, 'hex')
+  readonly #running = new RunningSnapshot()
 
   get versions(): ReadonlyMap<string, string> {
     return this.#versions
   }
 
   get snapshot(): Snapshot {
-    return { count: this.#versions.size, hash: this.#hash.toString('hex') }
+    return this.#running.snapshot
   }
 
   set(name: string, version: string): void {
-    this.delete(name)
+    this.#running.replace(this.#versions.get(name), version)
     this.#versions.set(name, version)
-    this.#toggle(version)
   }
 
   delete(name: string): void {
-    const version = this.#versions.get(name)
-    if (version === undefined) return
+    this.#running.replace(this.#versions.get(name), undefined)
     this.#versions.delete(name)
-    this.#toggle(version)
-  }
-
-  /** A version that is not a digest, as another server may give it, counts as its digest. */
-  #toggle(version: string): void {
-    const digest = Buffer.from(DIGEST.test(version) ? version : hash(Buffer.from(version)), 'hex')
-    for (let i = 0; i < digest.length; i++) this.#hash[i]! ^= digest[i]!
   }
 }
 

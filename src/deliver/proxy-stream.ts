@@ -3,7 +3,7 @@ import { clock } from '#base/clock.ts'
 import type { Abort, ServerStream } from '#net/stream.ts'
 import type { Refusal } from '#plan/plan-link.ts'
 import { type DiscoveryRequest, decodeRequest, encodeResponse } from './discovery-messages.ts'
-import type { ChangedNames, GatewayPlan, GatewayPlans } from './gateway-plans.ts'
+import type { GatewayPlan, GatewayPlans, ResourceChange } from './gateway-plans.ts'
 import type { MessageReceiver } from './message-bodies.ts'
 import { ENDPOINTS_TYPE, ITEM_TYPE, PLAN_TYPES, type PlanType } from './plan-resource.ts'
 import { type ProxyReport, readRefusals, readReport } from './proxy-report.ts'
@@ -154,8 +154,8 @@ export class ProxyStream implements ServedProxy, MessageReceiver {
     if (isNews) this.#owner.changed(this)
   }
 
-  readonly #changed = (changed: ChangedNames): void => {
-    for (const { name, type } of changed) this.#subscriptions.get(type)?.changed(name)
+  readonly #changed = (changed: readonly ResourceChange[]): void => {
+    for (const change of changed) this.#subscriptions.get(change.type)?.changed(change)
     this.#send()
   }
 

@@ -1,18 +1,21 @@
 import type { DiscoveryResource, DiscoveryResponse } from './discovery-messages.ts'
-import type { GatewayPlan } from './gateway-plans.ts'
-import { HeldVersions, type PlanType, SNAPSHOT, snapshotResource, toMessage } from './plan-resource.ts'
+import type { GatewayPlan, ResourceChange } from './gateway-plans.ts'
+import { type PlanType, RunningSnapshot, SNAPSHOT, snapshotResource, toMessage } from './plan-resource.ts'
 
 /** Bytes of resources after which a response is sent, and the rest follows in the next one. Clients accept 4 MiB by default. */
 const PART_BYTES = 1024 * 1024
 
-/** The resources of one type that one proxy has, and those that it lacks. One response at a time waits for its acknowledgement. */
+/**
+ * The resources of one type that one proxy has, as the difference from what its Gateway uses: there may be thousands of proxies. One response
+ * at a time waits for its acknowledgement.
+ */
 export class Subscription {
   readonly #type: PlanType
   readonly #plan: GatewayPlan
   /** What the proxy has, or gets with the response on its way. */
-  readonly #sent = new HeldVersions()
-  /** Names of resources that may differ. */
-  readonly #pending = new Set<string>()
+  readonly #sent = new RunningSnapshot()
+  /** By name of each resource that may differ, the version that the proxy has; undefined: none. Of all others it has the newest one. */
+  readonly #pending = new Map<string, string | undefined>()
   #nonce: string | undefined
   #isNew = true
 
@@ -22,15 +25,14 @@ export class Subscription {
     this.#plan = plan
     for (const [name, version] of initial) {
       if (name === SNAPSHOT) continue
-      this.#sent.set(name, version)
-      this.#pending.add(name)
+      this.#sent.replace(undefined, version)
+      this.#pending.set(name, version)
     }
-    for (const { name } of plan.ofType(type)) this.#pending.add(name)
+    for (const { name } of plan.ofType(type)) this.changed({ name, before: undefined })
   }
 
-  /** A resource has changed. */
-  changed(name: string): void {
-    this.#pending.add(name)
+  changed({ name, before }: Pick<ResourceChange, 'name' | 'before'>): void {
+    if (!this.#pending.has(name)) this.#pending.set(name, before)
   }
 
   /** The proxy has acknowledged all that there is. */
@@ -74,22 +76,20 @@ export class Subscription {
   }
 
   get #lacksSome(): boolean {
-    for (const name of this.#pending) if (this.#lacks(name)) return true
+    for (const [name, held] of this.#pending) {
+      const resource = this.#find(name)
+      if (resource !== undefined && resource.version !== held) return true
+    }
     return false
-  }
-
-  #lacks(name: string): boolean {
-    const resource = this.#find(name)
-    return resource !== undefined && resource.version !== this.#sent.versions.get(name)
   }
 
   #takeRemoved(): string[] {
     const removed: string[] = []
-    for (const name of this.#pending) {
+    for (const [name, held] of this.#pending) {
       if (this.#find(name) !== undefined) continue
       this.#pending.delete(name)
-      if (!this.#sent.versions.has(name)) continue
-      this.#sent.delete(name)
+      if (held === undefined) continue
+      this.#sent.replace(held, undefined)
       removed.push(name)
     }
     return removed
@@ -98,14 +98,14 @@ export class Subscription {
   #takeLacking(): DiscoveryResource[] {
     const resources: DiscoveryResource[] = []
     let bytes = 0
-    for (const name of this.#pending) {
+    for (const [name, held] of this.#pending) {
       const resource = this.#find(name)
       if (resource === undefined) continue
-      if (resource.version !== this.#sent.versions.get(name)) {
+      if (resource.version !== held) {
         bytes += resource.value.length
         if (resources.length > 0 && bytes > PART_BYTES) break
         resources.push(toMessage(resource))
-        this.#sent.set(name, resource.version)
+        this.#sent.replace(held, resource.version)
       }
       this.#pending.delete(name)
     }
