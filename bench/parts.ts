@@ -3,6 +3,7 @@ const PARTS: Readonly<Record<string, readonly [string, ...string[]]>> = {
   cel: ['run'],
   cluster: ['run'],
   config: ['run'],
+  delivery: ['run'],
   guards: ['run', 'engines', 'stretches'],
   memory: ['run', 'mcp-streams', 'slow-readers', 'start-cost'],
   metrics: ['run'],

@@ -7,6 +7,7 @@ const PROGRAM = join(import.meta.dirname, '..', '..', 'bin', 'gatewright')
 
 /** A program of the benchmark. */
 export interface Started {
+  readonly pid: number
   end(): Promise<void>
 }
 
@@ -24,6 +25,7 @@ export function start(
     env: { ...process.env, ...environment },
   })
   return {
+    pid: child.pid!,
     async end() {
       if (child.exitCode !== null) return
       child.kill('SIGTERM')

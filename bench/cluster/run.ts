@@ -7,6 +7,8 @@ import { eventually } from '#test/support/eventually.ts'
 import { freePort } from '#test/support/free-port.ts'
 import { installGatewayApi } from '../../test/interop/cluster/gateway-api.ts'
 import { kubectlIn, runningCluster } from '../../test/interop/cluster/running-cluster.ts'
+import { peakMemoryMb } from '../config/peak-memory.ts'
+import { processCpuMs, residentMb } from '../process-cost.ts'
 import { scratchFolder } from '../scratch-folder.ts'
 import { CLASS, CONTROLLER, GATEWAY, load, NAMESPACE, type Placed, route, routeName, surroundings } from './objects.ts'
 import { metric, type Started, start } from './processes.ts'
@@ -26,6 +28,8 @@ const ROOT = join(import.meta.dirname, '..', '..')
 const PARALLEL = 16
 const PATIENCE_MS = 600_000
 const AUDIENCE = 'gatewright-controller'
+/** The runtime takes half of the memory limit for the heap; the chart's limit is 1 GiB. */
+const HEAP_MB = 512
 /** Between two edits, so that the effects of one are over. */
 const PAUSE_MS = 200
 
@@ -68,6 +72,7 @@ function startController(): Started {
     GATEWRIGHT_STATS_ADDR: local(metrics!),
     GATEWRIGHT_ADMIN_ADDR: '127.0.0.1:0',
     POD_NAMESPACE: NAMESPACE,
+    NODE_OPTIONS: `--max-old-space-size=${HEAP_MB}`,
   })
 }
 
@@ -81,8 +86,8 @@ const controller = startController()
 stops.defer(() => controller.end())
 await eventually('a ready controller', () => isReady(readiness!), PATIENCE_MS)
 const readyMs = performance.now() - startMs
+const readyCpuMs = processCpuMs(controller.pid)
 const numbers = async (at = metrics) => (await fetch(`http://127.0.0.1:${at}/metrics`)).text()
-const cpuMs = async (at: number) => 1000 * metric(await numbers(at), 'process_cpu_seconds_total')!
 
 // The proxy.
 const files = { ca: join(scratch, 'ca.crt'), token: join(scratch, 'token') }
@@ -108,9 +113,12 @@ const written = await eventually(
   PATIENCE_MS,
 )
 const statusesMs = performance.now() - startMs
+const statusesCpuMs = processCpuMs(controller.pid)
+const startMb = residentMb(controller.pid)
 
 using traffic = new Traffic(port!)
-const cpuBefore = await Promise.all([metrics!, proxyMetrics!].map(cpuMs))
+const cpuOfBoth = () => [controller, proxy].map(({ pid }) => processCpuMs(pid))
+const cpuBefore = cpuOfBoth()
 const fromEdit: number[] = []
 const fromAnswer: number[] = []
 for (let edit = 1; edit <= EDITS; edit++) {
@@ -125,14 +133,13 @@ for (let edit = 1; edit <= EDITS; edit++) {
   fromAnswer.push(Math.max(0, seenMs - appliedMs))
 }
 
-const cpuAfter = await Promise.all([metrics!, proxyMetrics!].map(cpuMs))
-const [controllerMs, proxyMs] = cpuAfter.map((ms, i) => ((ms - cpuBefore[i]!) / EDITS).toFixed(0))
+const [controllerMs, proxyMs] = cpuOfBoth().map((ms, i) => ((ms - cpuBefore[i]!) / EDITS).toFixed(0))
 
 const quantile = (values: readonly number[], share: number) =>
   values.toSorted((a, b) => a - b)[Math.min(values.length - 1, Math.floor(values.length * share))]!
 const row = (values: readonly number[]) => [0.5, 0.99].map((share) => `${quantile(values, share).toFixed(0)} ms`)
-const count = (verb: string) =>
-  [...written.matchAll(new RegExp(`api_requests_total\\{verb="${verb}".*\\} (\\d+)`, 'g'))].reduce(
+const count = (verb: string, resource = '') =>
+  [...written.matchAll(new RegExp(`api_requests_total\\{verb="${verb}".*${resource}".*\\} (\\d+)`, 'g'))].reduce(
     (sum, [, number]) => sum + Number(number),
     0,
   )
@@ -146,11 +153,15 @@ for (const [name, values] of [
       .map((cell) => cell.padStart(10))
       .join('')}`,
   )
+const seconds = (ms: number) => `${(ms / 1000).toFixed(1)} s`
 console.log(
-  `start until ready ${(readyMs / 1000).toFixed(1)} s, until all statuses are written ${(statusesMs / 1000).toFixed(1)} s`,
+  `start until ready ${seconds(readyMs)} (${seconds(readyCpuMs)} of processor time), until all statuses are written ${seconds(statusesMs)} (${seconds(statusesCpuMs)})`,
 )
 console.log(
-  `requests until then: ${['get', 'list', 'update', 'patch', 'create'].map((verb) => `${verb} ${count(verb)}`).join(', ')}`,
+  `requests until then: ${['get', 'list', 'update', 'patch', 'create'].map((verb) => `${verb} ${count(verb)}`).join(', ')}; ${count('update', '/status')} writes of statuses`,
+)
+console.log(
+  `memory of the controller, with a heap of at most ${HEAP_MB} MB: ${startMb.toFixed(0)} MB then, ${residentMb(controller.pid).toFixed(0)} MB after the edits, at most ${peakMemoryMb(controller.pid).toFixed(0)} MB`,
 )
 console.log(
   `processor time of an edit, idle work included: controller ${controllerMs} ms, proxy with its requests ${proxyMs} ms`,
