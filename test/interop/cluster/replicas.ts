@@ -5,6 +5,7 @@ import type { Part } from '../run-parts.ts'
 import type { Transcript } from '../transcript.ts'
 import { CONTROLLER, installController } from './installed-controller.ts'
 import { createTeam, gateway, gatewayApiObject, parameters, type Team } from './refusals/team.ts'
+import { leaderOf, signalReplica } from './replica-pods.ts'
 import { kubectlIn, type RunningCluster, runningCluster } from './running-cluster.ts'
 
 const SYSTEM = 'gatewright-replicas'
@@ -45,7 +46,7 @@ export const checkReplicas: Part = async (transcript, stops) => {
   // The first leader that did not create the objects takes over the fields that others were created with, once.
   await changeLeader(rig, (leader) => deletePod(rig, leader))
   await checkChange(rig, 'the leader is deleted', (leader) => deletePod(rig, leader))
-  await checkChange(rig, 'the leader is killed', (leader) => signal(rig, leader, 'KILL'))
+  await checkChange(rig, 'the leader is killed', (leader) => signalReplica(rig.cluster, leader, 'KILL'))
   await checkPause(rig)
   await checkChange(rig, 'all replicas are replaced', async () => {
     await rig.system(['rollout', 'restart', `deployment/${CONTROLLER}`])
@@ -71,12 +72,6 @@ async function check<T>({ transcript }: Rig, what: string, look: () => Promise<T
 async function podsOf({ system }: Rig): Promise<readonly string[]> {
   const names = await system(['get', 'pods', '-o', 'jsonpath={.items[*].metadata.name}'])
   return names.split(' ').filter(Boolean)
-}
-
-/** The pod that leads; empty: none. */
-async function leaderOf({ system }: Rig): Promise<string> {
-  const holder = await system(['get', 'lease', CONTROLLER, '-o', 'jsonpath={.spec.holderIdentity}'])
-  return holder.split('_')[0]!
 }
 
 /** The number of proxies that are connected to a replica. */
@@ -129,7 +124,7 @@ async function checkWriter(rig: Rig): Promise<void> {
   await team.apply(route('second.example'))
   await observed(rig)
   const writers = new Set(writesSince(rig, start).map(({ pod }) => pod))
-  transcript.check('one replica writes', [...writers], [await leaderOf(rig)])
+  transcript.check('one replica writes', [...writers], [await leaderOf(rig.system)])
   const budget = await rig.system(['get', 'pdb', CONTROLLER, '-o', 'jsonpath={.status.disruptionsAllowed}'])
   transcript.check('one replica may be evicted', budget, '1')
 }
@@ -190,8 +185,8 @@ async function checkChange(rig: Rig, what: string, change: (leader: string) => P
 /** Until another replica, or another process in the same pod, leads and has written a status. */
 async function changeLeader(rig: Rig, change: (leader: string) => Promise<void>): Promise<void> {
   const start = now()
-  await change(await leaderOf(rig))
-  const next = async () => (await changedHolder(rig, start)) && (await leaderOf(rig)) !== ''
+  await change(await leaderOf(rig.system))
+  const next = async () => (await changedHolder(rig, start)) && (await leaderOf(rig.system)) !== ''
   await rig.team.until('another leader', next)
   await rig.team.apply(route(`at-${start.replace(/\D/g, '')}.example`))
   await observed(rig)
@@ -226,25 +221,18 @@ async function versions({ team }: Rig): Promise<unknown> {
 
 const LABEL = 'gateway.networking.k8s.io/gateway-name=main'
 
-/** Sends a signal to the process of a replica, from outside of its container. */
-async function signal({ cluster }: Rig, pod: string, name: string): Promise<void> {
-  const script = `for f in $(grep -lzs "^POD_NAME=${pod}$" /proc/[0-9]*/environ); do f=\${f%/environ}; kill -${name} \${f#/proc/}; done`
-  const { code, output } = await cluster.inside(['sh', '-c', script])
-  if (code !== 0) throw new Error(output)
-}
-
 /** A leader that is paused has lost its lease when it goes on, and changes nothing. */
 async function checkPause(rig: Rig): Promise<void> {
   const { transcript, team } = rig
   await untilTwo(rig)
-  const leader = await leaderOf(rig)
-  await signal(rig, leader, 'STOP')
+  const leader = await leaderOf(rig.system)
+  await signalReplica(rig.cluster, leader, 'STOP')
   // It would write the status of this edit.
   await team.apply(route('paused.example'))
-  await team.until('another leader', async () => ![leader, ''].includes(await leaderOf(rig)))
+  await team.until('another leader', async () => ![leader, ''].includes(await leaderOf(rig.system)))
   await observed(rig)
   const [before, start] = [await gatewayNow(rig), now()]
-  await signal(rig, leader, 'CONT')
+  await signalReplica(rig.cluster, leader, 'CONT')
   await team.apply(route('resumed.example'))
   await observed(rig)
   await team.until('a replica that follows', async () => (await connectedTo(rig, leader)) >= 0)
