@@ -29,6 +29,7 @@ export interface Rig {
 }
 
 export async function startRig(random: SeededRandom, stops: AsyncDisposableStack): Promise<Rig> {
+  installedProgram('wrk', 'wrk')
   const curl = installedProgram('curl', 'curl')
   const cluster = runningCluster(stops)
   await installController(cluster, SYSTEM, stops, ['--set', `tls.life=${CERTIFICATE_LIFE}`])
