@@ -1,14 +1,13 @@
 import { objectKey } from '#api/object.ts'
-import { daysLeft } from '#control/references/check-ends.ts'
+import { endNote } from '#control/references/check-ends.ts'
 import { TLS_MATERIAL } from '#net/tls-material.ts'
+import { endsIn } from '#plan/material-ends.ts'
 import { itemsOf, type Members, membersOf, textOf } from '../kubeconfig.ts'
 import { secretPath } from '../object-path.ts'
 import { type Check, failure, ok, unknown, warning } from './check.ts'
 import { namespaceOf } from './check-gateways.ts'
 import type { ClusterReader } from './cluster-reader.ts'
 import type { FoundController } from './find-controllers.ts'
-
-const CERTIFICATE = /-----BEGIN CERTIFICATE-----[^-]*-----END CERTIFICATE-----/g
 
 /** A Secret with certificates, and who uses them. */
 interface Holder {
@@ -30,8 +29,8 @@ export async function checkCertificates(
   },
 ): Promise<readonly Check[]> {
   const holders = [
-    ...controllers.map(({ namespace, service }) => ({
-      key: objectKey('Secret', namespace, `${service}-authority`),
+    ...controllers.map(({ namespace, service, secret }) => ({
+      key: objectKey('Secret', namespace, secret),
       user: `the controller ${namespace}/${service}`,
     })),
     ...gateways.flatMap(holdersOf),
@@ -57,24 +56,19 @@ async function checkHolder(reader: ClusterReader, { key, user }: Holder, nowMs: 
   if ('why' in reading) return [unknown('certificates', title, reading.why)]
   if (reading.value === undefined)
     return [failure('certificates', `${title} does not exist`, 'create it, or correct the reference')]
-  const entries = Object.entries(membersOf(reading.value.data))
-  const certificates = entries.flatMap(([entry, value]) => {
-    const text = Buffer.from(textOf(value) ?? '', 'base64').toString()
-    // A chain is as good as its first certificate; of authorities, each counts.
-    const found = text.match(CERTIFICATE) ?? []
-    return (entry.startsWith('ca') ? found : found.slice(0, 1)).map((pem) => ({ entry, pem }))
-  })
+  const entries = Object.entries(membersOf(reading.value.data)).map(
+    ([entry, value]) => [entry, Buffer.from(textOf(value) ?? '', 'base64').toString()] as const,
+  )
+  const isPast = (ms: number) => nowMs > ms
+  const ends = endsIn(Object.fromEntries(entries), TLS_MATERIAL.validity, isPast)
+  const certificates = ends.filter(({ kind }) => kind === 'certificate')
   if (certificates.length === 0) return [failure('certificates', `${title} has no certificate`, 'put one into it')]
-  return certificates.map(({ entry, pem }) => checkCertificate(`${title}, ${entry}`, pem, nowMs))
-}
-
-function checkCertificate(title: string, pem: string, nowMs: number): Check {
-  const validity = TLS_MATERIAL.validity(pem)
-  if (validity === undefined) return failure('certificates', `${title} cannot be read`, 'replace it')
-  const [from, until] = [validity.fromMs, validity.untilMs].map((ms) => new Date(ms).toISOString().slice(0, 10))
-  if (nowMs >= validity.untilMs) return failure('certificates', `${title} expired on ${until}`, 'renew it')
-  if (nowMs < validity.fromMs) return failure('certificates', `${title} is valid only from ${from}`, 'check the clocks')
-  const days = daysLeft(validity, (ms) => nowMs >= ms)
-  const detail = `${title} is valid until ${until}`
-  return days === undefined ? ok('certificates', detail) : warning('certificates', detail, 'renew it')
+  return certificates.map((end) => {
+    const note = endNote(end, isPast)
+    const subject = `${title}, ${end.entry}`
+    if (note?.state === 'invalid')
+      return failure('certificates', `${subject} ${note.text}`, 'renew it, or check the clocks')
+    const detail = `${subject} is valid until ${new Date(end.untilMs).toISOString().slice(0, 10)}`
+    return note === undefined ? ok('certificates', detail) : warning('certificates', detail, 'renew it')
+  })
 }

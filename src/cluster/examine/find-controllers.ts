@@ -10,8 +10,10 @@ export interface FoundController {
   /** Of its Deployment. */
   readonly name: string
   readonly deployment: Members
-  /** Of its Service, its Lease and, with `-authority`, its Secret. */
+  /** Of its Service and its Lease. */
   readonly service: string
+  /** Of the Secret with its certificate. */
+  readonly secret: string
   readonly account: string
   /** `controllerName` of its classes. */
   readonly controllerName: string
@@ -37,9 +39,10 @@ function describe(namespace: string, deployment: Members): FoundController {
     .map(membersOf)
     .flatMap(({ env }) => itemsOf(env).map(membersOf))
   const variable = (wanted: string) => textOf(variables.find((each) => each.name === wanted)?.value)
+  const service = variable('GATEWRIGHT_CONTROLLER_SERVICE') ?? name
   return {
-    ...{ namespace, name, deployment },
-    service: variable('GATEWRIGHT_CONTROLLER_SERVICE') ?? name,
+    ...{ namespace, name, deployment, service },
+    secret: variable('GATEWRIGHT_CONTROLLER_CERTIFICATE_SECRET') ?? `${service}-authority`,
     account: textOf(pod.serviceAccountName) ?? 'default',
     controllerName: variable('GATEWRIGHT_CONTROLLER_NAME') ?? 'gatewright.dev/controller',
     reads: variable('GATEWRIGHT_NAMESPACES')?.split(',') ?? [],

@@ -55,7 +55,7 @@ function nameOf({ kind, entry, number }: MaterialEnd): string {
 }
 
 /** In how many days, at most, something ends. What is renewed at two thirds of its life, as usual, is never reported. @returns undefined: it is not yet time to warn */
-export function daysLeft({ fromMs, untilMs }: Lifetime, isPast: IsPast): number | undefined {
+function daysLeft({ fromMs, untilMs }: Lifetime, isPast: IsPast): number | undefined {
   const days = WARNED_DAYS.filter((each) => each * DAY_MS < (untilMs - fromMs) / 3)
   return days.find((each) => isPast(untilMs - each * DAY_MS))
 }
