@@ -91,6 +91,7 @@ test('codes are API: none is renamed or removed by accident, and each has one ki
     'htpasswd-line-invalid',
     'htpasswd-user-duplicate',
     'identity-unused',
+    'image-not-ready',
     'inconsistent',
     'invalid-attribute',
     'invalid-base64',

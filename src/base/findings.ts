@@ -136,6 +136,8 @@ export const FINDINGS = {
       'parameters-invalid': 'The parameters of a Gateway or GatewayClass cannot be used.',
       'deployment-blocked':
         'An object that somebody else owns, or a session key that cannot be used, prevents the deployment of the proxy of the Gateway.',
+      'image-not-ready':
+        'The proxies of the Gateway are not ready with the new default image, so other Gateways keep their image.',
       'parameters-only-on-kubernetes': 'The parameter takes effect only on Kubernetes.',
       'listener-protocol': 'The protocol of the listener, or a setting for it, is not supported.',
       'listener-port-reserved': 'The gateway itself uses the port.',

@@ -85,7 +85,7 @@ export function podVolumes(configMap: string, { audience }: DeploySettings): rea
   ]
 }
 
-function imageOf({ image: defaults }: DeploySettings, { image }: TypedFields): string {
+export function imageOf({ image: defaults }: DeploySettings, { image }: Pick<TypedFields, 'image'>): string {
   const { registry, repository, tag, digest = '' } = { ...defaults, ...image }
   const path = registry === '' ? repository : `${registry}/${repository}`
   return `${path}${tag === '' ? '' : `:${tag}`}${digest === '' ? '' : `@${digest}`}`

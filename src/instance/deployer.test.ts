@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util'
 import { expect, onTestFinished, test } from 'vitest'
 import type { ApiObject } from '#api/object.ts'
 import type { Finding } from '#base/finding.ts'
@@ -33,9 +34,12 @@ function gateway(
 const deploying = (...objects: ApiObject[]) => deployingAs('gatewright', objects)
 
 /** The deployer of a controller with this class, and an API that keeps objects by path. The test advances the time. */
-function deployingAs(gatewayClass: string, objects: ApiObject[]) {
+function deployingAs(
+  gatewayClass: string,
+  objects: ApiObject[],
+  { stored = new Map<string, object>(), tag = '1.2.3' } = {},
+) {
   const time = new VirtualTime()
-  const stored = new Map<string, object>()
   /** By the end of a path, why it cannot be read, or an object there not be created. */
   const hidden = new Map<string, Error>()
   const refused = new Map<string, Error>()
@@ -48,7 +52,13 @@ function deployingAs(gatewayClass: string, objects: ApiObject[]) {
   let version = 0
   const put = (path: string, object: object) => {
     const { metadata } = object as { metadata: object }
-    const kept = { ...object, metadata: { ...metadata, uid: 'o', resourceVersion: `${++version}` } }
+    const { spec, status } = (stored.get(path) ?? {}) as { spec?: unknown; status?: unknown }
+    const isSame = isDeepStrictEqual(spec, (object as { spec?: unknown }).spec)
+    const kept = {
+      ...object,
+      ...(isSame && { status }),
+      metadata: { ...metadata, uid: 'o', resourceVersion: `${++version}` },
+    }
     stored.set(path, kept)
     return { status: 200, body: kept as Record<string, unknown> }
   }
@@ -81,7 +91,11 @@ function deployingAs(gatewayClass: string, objects: ApiObject[]) {
   const deployer = new Deployer({
     api,
     names: { controller: `${gatewayClass}.example/controller`, gatewayClass },
-    settings: () => ({ ...defaultSettings('1.2.3'), authority: 'CA' }),
+    settings: () => ({
+      ...defaultSettings('1.2.3'),
+      image: { registry: '', repository: 'proxy', tag },
+      authority: 'CA',
+    }),
     objects: () => {
       read.push('objects')
       return objects
@@ -300,6 +314,89 @@ test('edits that come while it deploys are deployed once more, with one next loo
   expect([time.nextMs, deployer.queued]).toEqual([60_000, 0])
   await time.pass(60_000)
   expect(takeRead().filter((name) => name === 'deployments/main')).toHaveLength(1)
+})
+
+const TWENTY = Array.from({ length: 20 }, (_, i) => `g${String(i + 1).padStart(2, '0')}`)
+const pathOf = (name: string) => DEPLOYMENT.replace('main', name)
+
+/** The tag of the image of a Deployment. */
+function tagOf(stored: ReadonlyMap<string, object>, name: string): string {
+  const { spec } = stored.get(pathOf(name)) as { spec: { template: { spec: { containers: { image: string }[] } } } }
+  return spec.template.spec.containers[0]!.image.split(':')[1]!
+}
+
+/** All proxies of a Gateway run and are ready, as the cluster says. */
+function setReady(stored: Map<string, object>, name: string): void {
+  stored.set(pathOf(name), { ...stored.get(pathOf(name)), status: { updatedReplicas: 1, availableReplicas: 1 } })
+}
+
+/** Deployments of twenty Gateways that are ready with the tag 1. */
+async function twentyReady(...objects: ApiObject[]) {
+  const first = deployingAs('gatewright', objects, { tag: '1' })
+  await first.start()
+  for (const name of TWENTY) setReady(first.stored, name)
+  first.deployer.close()
+  first.time[Symbol.dispose]()
+  return first.stored
+}
+
+const withTag = (stored: ReadonlyMap<string, object>, tag: string) =>
+  TWENTY.filter((name) => tagOf(stored, name) === tag)
+
+test('another default image comes to five Gateways at a time, and stops at one that does not become ready, also under the next leader', async () => {
+  const gateways = TWENTY.map((name) => gateway(name))
+  const stored = await twentyReady(...gateways)
+  const leader = deployingAs('gatewright', [...gateways], { stored, tag: '2' })
+  await leader.start()
+  expect([withTag(stored, '2'), leader.deployer.waiting]).toEqual([TWENTY.slice(0, 5), 15])
+  for (const name of ['g01', 'g02', 'g04', 'g05']) setReady(stored, name)
+  await leader.time.pass(110_000)
+  expect([...leader.found.values()].flat()).toEqual([])
+  await leader.time.pass(15_000)
+  expect([...leader.found].filter(([, findings]) => findings.length > 0)).toMatchObject([
+    ['Gateway/default/g03', [{ code: 'image-not-ready', message: expect.stringContaining('15 other Gateways') }]],
+  ])
+  const changed = gateway('g09', { labels: { team: 'a' } })
+  await leader.update(...gateways.map((each) => (each.metadata.name === 'g09' ? changed : each)))
+  expect(JSON.stringify(stored.get(pathOf('g09')))).toContain('"team":"a"')
+  expect(withTag(stored, '2'), 'what changes meanwhile keeps its image').toEqual(TWENTY.slice(0, 5))
+  setReady(stored, 'g09')
+  leader.deployer.close()
+  leader.time[Symbol.dispose]()
+
+  const next = deployingAs(
+    'gatewright',
+    gateways.map((each) => (each.metadata.name === 'g09' ? changed : each)),
+    { stored, tag: '2' },
+  )
+  await next.start()
+  await next.time.pass(60_000)
+  expect(withTag(stored, '2')).toEqual(TWENTY.slice(0, 5))
+  setReady(stored, 'g03')
+  await next.time.pass(60_000)
+  expect(withTag(stored, '2')).toEqual(TWENTY.slice(0, 10))
+  for (let n = 10; n < 20; n += 5) {
+    for (const name of TWENTY.slice(0, n)) setReady(stored, name)
+    await next.time.pass(5000)
+    expect(withTag(stored, '2')).toEqual(TWENTY.slice(0, n + 5))
+  }
+  expect([next.deployer.waiting, [...next.found.values()].flat()]).toEqual([0, []])
+})
+
+test('a Gateway with an image of its own is deployed at once, and one that was not ready before comes last', async () => {
+  const own = admitObject({
+    apiVersion: 'gatewright.dev/v1alpha1',
+    kind: 'ProxyParameters',
+    metadata: { name: 'own', namespace: 'default' },
+    spec: { image: { tag: '7' } },
+  })
+  const before = TWENTY.map((name) => gateway(name))
+  const stored = await twentyReady(own, ...before)
+  stored.set(pathOf('g01'), { ...stored.get(pathOf('g01')), status: {} })
+  const now = before.map((each) => (each.metadata.name === 'g12' ? gateway('g12', { parameters: 'own' }) : each))
+  const { start } = deployingAs('gatewright', [own, ...now], { stored, tag: '2' })
+  await start()
+  expect([withTag(stored, '2'), withTag(stored, '7')]).toEqual([TWENTY.slice(1, 6), ['g12']])
 })
 
 test('after its end, nothing is deployed', async () => {

@@ -3,9 +3,10 @@ import type { GatewayObject } from '#api/gateway.ts'
 import { type ApiObject, keyOf } from '#api/object.ts'
 import type { ObjectChange } from '#api/object-change.ts'
 import { clock } from '#base/clock.ts'
+import { count } from '#base/count.ts'
 import type { Finding } from '#base/finding.ts'
 import type { FindingCode } from '#base/findings.ts'
-import { ApiUnreadable, isOutage } from '#cluster/api-unreadable.ts'
+import { ApiUnreadable, isConflict, isOutage } from '#cluster/api-unreadable.ts'
 import { Fleet, type FleetApi, type Owner } from '#cluster/deploy/fleet.ts'
 import { ensureSessionKey } from '#cluster/deploy/stored-secrets.ts'
 import { WriteQueue } from '#cluster/write-queue.ts'
@@ -14,10 +15,13 @@ import { inventoryOf } from '#control/context/inventory.ts'
 import { isOwnClass } from '#control/gateways/resolve-gateways.ts'
 import { type GatewayParameters, resolveParameters } from '#control/gateways/resolve-parameters.ts'
 import { GatewayPorts } from '#deploy/gateway-ports.ts'
+import { decidedImage, imageIn, isRolledOut, withImage } from '#deploy/image.ts'
+import type { Manifest } from '#deploy/manifest.ts'
 import { labelValue } from '#deploy/names.ts'
 import { type Rendered, type RenderInput, render } from '#deploy/render.ts'
 import type { DeploySettings } from '#deploy/settings.ts'
 import type { PlanChange } from '#plan/delta.ts'
+import { ImageRollout, type SeenProxy } from './image-rollout.ts'
 
 /** What others did to deployed objects is undone after this time at the latest. */
 const RESYNC_MS = 60_000
@@ -72,6 +76,7 @@ export class Deployer {
   #hasOtherPorts = false
   /** By key of the Gateway. */
   #wanted: ReadonlyMap<string, Wanted> = new Map()
+  readonly #rollout = new ImageRollout()
   /** The next looks at Gateways that are deployed, or blocked. */
   readonly #looks = new Map<string, { cancel(): void }>()
 
@@ -89,6 +94,11 @@ export class Deployer {
   /** Gateways that wait for their deployment, or are being deployed. */
   get queued(): number {
     return this.#queue.length
+  }
+
+  /** Gateways that keep an earlier default image until others are ready with the new one. */
+  get waiting(): number {
+    return this.#rollout.waiting
   }
 
   /** Ports of the listeners of a Gateway that are served, by its key. */
@@ -152,8 +162,9 @@ export class Deployer {
     this.#looks.get(key)?.cancel()
     this.#looks.delete(key)
     const wanted = this.#wanted.get(key)!
-    if (wanted.parameters.fault !== undefined) this.#options.found(key, [])
-    else this.#queue.put(key, wanted)
+    if (wanted.parameters.fault === undefined) return this.#queue.put(key, wanted)
+    this.#options.found(key, [])
+    this.#saw(key, undefined)
   }
 
   #lookAgain(key: string, ms: number): void {
@@ -171,6 +182,15 @@ export class Deployer {
     this.#looks.delete(key)
     this.#fleet.forget(gateway.metadata)
     this.#options.found(key, [])
+    this.#lookAt(this.#rollout.forget(key, this.#wanted.keys()))
+  }
+
+  #saw(key: string, proxy: SeenProxy | undefined): void {
+    if (this.#wanted.has(key)) this.#lookAt(this.#rollout.saw(key, proxy, this.#wanted.keys()))
+  }
+
+  #lookAt(keys: readonly string[]): void {
+    for (const key of keys) this.#look(key)
   }
 
   /** @throws ApiUnreadable: the queue tries again */
@@ -180,9 +200,9 @@ export class Deployer {
     const started = clock.monotonic()
     let nextMs = RESYNC_MS
     try {
-      const { findings, isBlocked } = await this.#deployed(wanted)
+      const { findings, isBlocked } = await this.#deployed(key, wanted)
       looked?.('success', clock.monotonic() - started)
-      if (isBlocked) nextMs = BLOCKED_MS
+      if (isBlocked || this.#rollout.holds(key)) nextMs = BLOCKED_MS
       // Otherwise a newer one waits, or it is gone.
       if (this.#wanted.get(key) === wanted) found(key, findings)
     } catch (error) {
@@ -194,15 +214,36 @@ export class Deployer {
     if (this.#wanted.get(key) === wanted) this.#lookAgain(key, nextMs)
   }
 
-  async #deployed({ gateway, parameters: { objects: parameters }, ports }: Wanted) {
+  async #deployed(key: string, { gateway, parameters: { objects: parameters }, ports }: Wanted) {
     const input = { gateway, ports, parameters, settings: this.#options.settings() }
     const { findings, ...draft } = render(input)
-    const blocked = draft.objects === undefined ? undefined : await this.#apply(input, draft)
-    return { findings: blocked === undefined ? findings : [...findings, blocked], isBlocked: blocked !== undefined }
+    const blocked = draft.objects === undefined ? undefined : await this.#apply(key, input, draft)
+    if (blocked !== undefined || draft.objects === undefined) this.#saw(key, undefined)
+    const problems = [...(blocked === undefined ? [] : [blocked]), ...this.#stopped(key, gateway)]
+    return { findings: [...findings, ...problems], isBlocked: blocked !== undefined }
+  }
+
+  #stopped(key: string, gateway: OwnedGateway): readonly Finding[] {
+    if (!this.#rollout.stops(key)) return []
+    const others = count(this.#rollout.waiting, 'other Gateway keeps its', 'other Gateways keep their')
+    const message = `its proxies are not ready with the new default image; ${others} image until they are`
+    return [problemOf(gateway, 'image-not-ready', message)]
+  }
+
+  /** A Deployment with the image that the Gateway may have now, and what is there then. */
+  #inTurn(key: string, { parameters, settings }: RenderInput, proxy: Manifest, found: Manifest | undefined) {
+    const image = decidedImage(proxy, parameters, settings)
+    if (image === undefined) return { proxy, seen: undefined }
+    const before = found && imageIn(found)
+    const isReady = found !== undefined && isRolledOut(found)
+    if (before === undefined || before === image) return { proxy, seen: { isWanted: true, isReady } }
+    if (this.#rollout.mayReplace(key)) return { proxy, seen: { isWanted: true, isReady: false } }
+    return { proxy: withImage(proxy, before), seen: { isWanted: false, isReady } }
   }
 
   /** @returns why nothing was changed */
   async #apply(
+    key: string,
     input: RenderInput & { readonly gateway: OwnedGateway },
     { objects, sessionKeySecret: secret }: Omit<Rendered, 'findings'>,
   ): Promise<Finding | undefined> {
@@ -213,13 +254,19 @@ export class Deployer {
       const { key: sessionKey, why } = secret === undefined ? {} : await ensureSessionKey(this.#options.api, secret)
       if (why !== undefined) return blocked(`Secret ${owner.namespace}/${secret!.metadata.name}: ${why}`)
       const manifests = sessionKey === undefined ? objects : render({ ...input, sessionKey }).objects
-      const refusal = await this.#fleet.deploy(owner, manifests ?? [])
-      if (refusal === undefined) return undefined
+      let seen: SeenProxy | undefined
+      const refusal = await this.#fleet.deploy(owner, manifests ?? [], (manifest, found) => {
+        if (manifest.kind !== 'Deployment') return manifest
+        const turn = this.#inTurn(key, input, manifest, found)
+        seen = turn.seen
+        return turn.proxy
+      })
+      if (refusal === undefined) return void this.#saw(key, seen)
       const message = `${refusal.object}: ${refusal.message}`
       return refusal.reason === 'foreign' ? blocked(message) : problemOf(gateway, 'parameters-invalid', message)
     } catch (error) {
       // Such as a right that is missing in one namespace.
-      if (isOutage(error) || !(error instanceof ApiUnreadable)) throw error
+      if (isOutage(error) || isConflict(error) || !(error instanceof ApiUnreadable)) throw error
       return blocked(error.said ?? error.message)
     }
   }

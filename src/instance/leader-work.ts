@@ -68,6 +68,7 @@ export class LeaderWork implements Disposable {
       events: this.#events.queued,
       finalizers: this.#finalizers.queued,
       deployments: this.#deployer.queued,
+      images: this.#deployer.waiting,
     }
   }
 

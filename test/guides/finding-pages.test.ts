@@ -86,6 +86,7 @@ const PROVED_BY: Readonly<Record<string, string>> = {
   'credential-stale': 'src/policies/backend/auth/token/token.test.ts',
   'credential-unavailable': 'src/policies/backend/auth/token/token.test.ts',
   'deployment-blocked': 'src/instance/deployer.test.ts',
+  'image-not-ready': 'src/instance/deployer.test.ts',
   'file-missing': 'src/store/files.test.ts',
   'file-never-valid': 'test/scenarios/operator-metrics.test.ts',
   'file-too-large': 'src/store/entries-from-outside.test.ts',

@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util'
 import type { Json } from '#base/json.ts'
 import { type Manifest, valueAt } from '#deploy/manifest.ts'
 import { type ApiAnswer, type ApplyOptions, MANAGER } from '../api-client.ts'
-import { ApiUnreadable, isConflict } from '../api-unreadable.ts'
+import { ApiUnreadable } from '../api-unreadable.ts'
 import { itemsOf, type Members, membersOf, textOf } from '../kubeconfig.ts'
 import { DEPLOYED_KINDS, listPath, manifestPath, nameOf } from './deployed-kinds.ts'
 import { foreignMessage, ownerNameOf, ownerOf } from './owners.ts'
@@ -34,11 +34,11 @@ export interface DeployRefusal {
   readonly message: string
 }
 
+/** @param found the object as the cluster has it @returns the manifest, or a part of it that waits as it is there */
+type Due = (manifest: Manifest, found: Manifest | undefined) => Manifest
+
 /** A second owner of fields that the gateway gives up, so that they keep their values until their new owner sets them. */
 const INTERIM_MANAGER = 'gatewright-handover'
-
-/** How often objects are read and applied again when another writer, such as an autoscaler, was faster. */
-const REPEATS = 9
 
 interface Applied {
   readonly manifest: Manifest
@@ -58,25 +58,22 @@ export class Fleet {
   /**
    * Applies the objects of a Gateway in their order, and deletes those that are no longer wanted. Objects that have not changed since they
    * were applied are left alone; changes that others made to our fields are undone.
+   * @param due what of an object to apply now, beside what the cluster has
    * @returns why nothing was changed; undefined: all is applied
-   * @throws ApiUnreadable if the API does not answer, or permission is missing
+   * @throws ApiUnreadable if the API does not answer, permission is missing, or another writer, such as an autoscaler, was faster (409)
    */
-  async deploy(owner: Owner, manifests: readonly Manifest[]): Promise<DeployRefusal | undefined> {
-    for (let left = REPEATS; ; left--) {
-      try {
-        return await this.#deploy(owner, manifests)
-      } catch (error) {
-        if (left === 0 || !isConflict(error)) throw error
-      }
-    }
-  }
-
-  async #deploy(owner: Owner, manifests: readonly Manifest[]): Promise<DeployRefusal | undefined> {
+  async deploy(
+    owner: Owner,
+    wanted: readonly Manifest[],
+    due: Due = (manifest) => manifest,
+  ): Promise<DeployRefusal | undefined> {
     const current: (Members | undefined)[] = []
-    for (const manifest of manifests) {
+    const manifests: Manifest[] = []
+    for (const manifest of wanted) {
       const found = await this.#find(manifest)
       if (found !== undefined && ownerOf(found) !== owner.uid) return foreign(manifest, found)
       current.push(found)
+      manifests.push(due(manifest, found as Manifest | undefined))
     }
     const changed = manifests.flatMap((manifest, index) => {
       const found = current[index]

@@ -8,6 +8,7 @@ const OWN_TYPES: ReadonlySet<unknown> = new Set([
   'Attached',
   'Conflicted',
   'Current',
+  'ImageReady',
   'InsecureFrontendValidationMode',
   'Overlapped',
   'PartiallyInvalid',

@@ -46,6 +46,7 @@ export function gatewayStatus(
       ...resolvedRefsCondition(object, backendCertificate),
       ...insecureValidationCondition(object),
       ...annotationCondition(object),
+      ...imageCondition(object, errors),
     ],
     listeners: listeners.map((listener) => listenerStatus(listener, traffic)),
     attachedListenerSets,
@@ -63,6 +64,12 @@ function deploymentFault(errors: readonly Finding[], code: FindingCode, reason: 
     })
     .join('; ')
   return { reason, message }
+}
+
+/** Present while other Gateways wait for this one (decision 0322). */
+function imageCondition(gateway: GatewayObject, errors: readonly Finding[]): ConditionDraft[] {
+  const fault = deploymentFault(errors, 'image-not-ready', 'ImageNotReady')
+  return fault === undefined ? [] : [conditionsOf(gateway)('ImageReady', 'False', fault.reason, fault.message)]
 }
 
 /** Present if the Gateway has a client certificate for backends (Gateway API, GatewayBackendTLS). */

@@ -14,7 +14,7 @@ export const CONTROLLER_METRICS = {
   },
   writeQueue: {
     name: 'write_queue_length',
-    help: 'Writes to the Kubernetes API that wait or are under way: of statuses, events, finalizers, or deployments of Gateways.',
+    help: 'Writes to the Kubernetes API that wait or are under way: of statuses, events, finalizers, or deployments of Gateways; images: Gateways that wait for another default image.',
     type: 'gauge',
     labels: ['queue'],
   },
