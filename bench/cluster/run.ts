@@ -1,5 +1,6 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { openAccess } from '#cluster/api-access.ts'
 import { ApiClient } from '#cluster/api-client.ts'
 import { readKubeconfig } from '#cluster/kubeconfig.ts'
@@ -30,6 +31,8 @@ const PATIENCE_MS = 600_000
 const AUDIENCE = 'gatewright-controller'
 /** The runtime takes half of the memory limit for the heap; the chart's limit is 1 GiB. */
 const HEAP_MB = 512
+/** Between two looks at its metrics. */
+const SCRAPE_MS = 1000
 /** Between two edits, so that the effects of one are over. */
 const PAUSE_MS = 200
 
@@ -107,6 +110,8 @@ await eventually('a ready proxy', () => isReady(proxyReadiness!), PATIENCE_MS)
 const written = await eventually(
   'written statuses',
   async () => {
+    // The controller sums up all its findings for each answer.
+    await sleep(SCRAPE_MS)
     const text = await numbers()
     return metric(text, 'gatewright_write_queue_length{queue="statuses"}') === 0 ? text : undefined
   },
@@ -122,7 +127,7 @@ const cpuBefore = cpuOfBoth()
 const fromEdit: number[] = []
 const fromAnswer: number[] = []
 for (let edit = 1; edit <= EDITS; edit++) {
-  await new Promise((resolve) => setTimeout(resolve, PAUSE_MS))
+  await sleep(PAUSE_MS)
   const at = Math.floor((edit * ROUTES) / (EDITS + 1))
   const seen = traffic.firstAnswer(`/${routeName(at)}/now`, `/${edit}`)
   const sentMs = performance.now()
