@@ -129,7 +129,8 @@ export class ControllerCertificate {
       const found = await this.#read()
       this.#use(found.values)
       this.#options.read(found.stored as unknown as Resource, found.values)
-      await this.#rotate(found)
+      const step = await this.#rotate(found)
+      if (step?.kind !== 'wait') this.#told = ''
     } catch (error) {
       // Another replica was faster; the next look shows what it did.
       if (isConflict(error)) return
@@ -147,21 +148,19 @@ export class ControllerCertificate {
     if (isOther) this.#options.log('info', 'the certificate for proxies has changed', { until: this.#until })
   }
 
-  async #rotate(found: StoredSecret): Promise<void> {
+  async #rotate(found: StoredSecret): Promise<RotationStep | undefined> {
     const { client, certificate, lagging } = this.#options
-    if (certificate.secretName !== undefined || this.#isClosed || lagging('') === undefined) return
+    if (certificate.secretName !== undefined || this.#isClosed || lagging('') === undefined) return undefined
     const step = await nextStep(found.values, {
       nowMs: clock.now(),
       validity: TLS_MATERIAL.validity,
       lagging: (authorities) => lagging(authorities) ?? [],
       issue: () => this.#issue(),
     })
-    if (step === undefined) {
-      this.#told = ''
-      return
-    }
+    if (step === undefined) return undefined
     if (step.kind !== 'wait') this.#use((await replaceSecret(client, this.#secret, found, step.entries)).values)
     this.#tellStep(step)
+    return step
   }
 
   #tellStep(step: RotationStep): void {

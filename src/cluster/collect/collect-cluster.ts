@@ -36,7 +36,7 @@ export async function collectCluster(client: ApiClient, options: CollectOptions)
   const services = 'value' in controllers ? controllers.value : []
   const { objects, secrets } = await collectObjects(reader, files, {
     namespaces,
-    secretKeys: services.map(({ namespace, service }) => objectKey('Secret', namespace, `${service}-authority`)),
+    secretKeys: services.map(({ namespace, secret }) => objectKey('Secret', namespace, secret)),
   })
   const selections: readonly PodSelection[] = [
     {

@@ -1,5 +1,6 @@
 import { parse } from 'yaml'
 import { itemsOf, membersOf } from '../kubeconfig.ts'
+import type { FoundController } from './find-controllers.ts'
 
 /** One thing that an account may do. */
 export interface Right {
@@ -14,12 +15,16 @@ export interface Right {
 /** Where a controller needs rights: everywhere, where it reads, where it runs proxies, and in its own namespace. */
 export type RightsOfController = Readonly<Record<'cluster' | 'read' | 'write' | 'own', readonly Right[]>>
 
-/** The template of the chart for the name of the controller. */
-const CONTROLLER = /\{\{ include "gatewright\.controller" \. \}\}/g
+/** The templates of the chart for the names of the controller and of the Secret with its certificate. */
+const CONTROLLER = '{{ include "gatewright.controller" . }}'
+const SECRET = '{{ include "gatewright.secret" . }}'
 
-/** @param text `install/charts/gatewright/files/rights.yaml` @param controller the name of its Deployment */
-export function controllerRights(text: string, controller: string): RightsOfController {
-  const rules = membersOf(parse(text.replaceAll(CONTROLLER, controller)))
+/** @param text `install/charts/gatewright/files/rights.yaml` */
+export function controllerRights(
+  text: string,
+  { name, secret }: Pick<FoundController, 'name' | 'secret'>,
+): RightsOfController {
+  const rules = membersOf(parse(text.replaceAll(CONTROLLER, name).replaceAll(SECRET, secret)))
   const of = (place: keyof RightsOfController) => itemsOf(rules[place]).map(membersOf).flatMap(rightsOfRule)
   return { cluster: of('cluster'), read: of('read'), write: of('write'), own: of('own') }
 }

@@ -24,8 +24,8 @@ export interface ExamineOptions {
   readonly rights: string
 }
 
-/** The name of the controller of a release with the usual name. */
-const CONTROLLER = 'gatewright-controller'
+/** The names of a release with the usual name. */
+const TO_INSTALL = { name: 'gatewright-controller', secret: 'gatewright-controller-authority' }
 
 /** Checks a cluster before an installation or, if it has a controller, after one. Nothing is changed. */
 export async function examineCluster(client: ApiClient, options: ExamineOptions): Promise<readonly Check[]> {
@@ -55,7 +55,7 @@ async function checkInstallation(
   if ('why' in found) return [unknown('controller', `Deployments in ${controllerNamespace}`, found.why)]
   if (found.value.length === 0) {
     const none = ok('controller', `none is installed in ${controllerNamespace}, so this checks whether one can be`)
-    return [none, ...(await checkInstaller(reader, controllerNamespace, controllerRights(rights, CONTROLLER)))]
+    return [none, ...(await checkInstaller(reader, controllerNamespace, controllerRights(rights, TO_INSTALL)))]
   }
   const controllers = found.value
   const { checks, gateways } = await checkGateways(reader, controllers, namespaces)
@@ -63,7 +63,7 @@ async function checkInstallation(
   const ofControllers = controllers.map((controller) =>
     Promise.all([
       checkController(reader, controller, { version, nowMs }),
-      checkAccount(reader, { ...controller, runs }, controllerRights(rights, controller.name)),
+      checkAccount(reader, { ...controller, runs }, controllerRights(rights, controller)),
     ]),
   )
   const certificates = await checkCertificates(reader, { controllers, gateways, nowMs })

@@ -9,6 +9,11 @@
 {{ printf "%s-controller" (include "gatewright.fullname" . | trunc 52 | trimSuffix "-") }}
 {{- end }}
 
+{{- /* With its certificate. */}}
+{{- define "gatewright.secret" -}}
+{{ .Values.tls.secretName | default (printf "%s-authority" (include "gatewright.controller" .)) }}
+{{- end }}
+
 {{- define "gatewright.account" -}}
 {{ .Values.serviceAccount.name | default (include "gatewright.controller" .) }}
 {{- end }}
