@@ -1,7 +1,6 @@
 import { once } from 'node:events'
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { writeFileSync } from 'node:fs'
 import { connect, createServer, type Socket } from 'node:net'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { PlanClient } from '#deliver/plan-client.ts'
 import { VERSION } from '#instance/version.ts'
@@ -10,6 +9,7 @@ import type { PlanDelta } from '#plan/delta.ts'
 import type { PlanTarget } from '#plan/plan-link.ts'
 import { socketKey } from '#plan/socket.ts'
 import { now } from '../config/gateway-clock.ts'
+import { scratchFolder } from '../scratch-folder.ts'
 import { gatewayName, type Scale } from './objects.ts'
 
 /** A process with many proxies that have no data plane: what they get is in force at once, and not kept. */
@@ -35,8 +35,7 @@ const TOGETHER = 20
 
 const scale = JSON.parse(process.argv[2]!) as Scale
 const controllerPort = Number(process.argv[3])
-const folder = mkdtempSync(join(tmpdir(), 'gatewright-bench-'))
-process.once('exit', () => rmSync(folder, { recursive: true, force: true }))
+const folder = scratchFolder()
 process.on('disconnect', () => process.exit())
 
 let bytes = 0
@@ -47,13 +46,13 @@ const relay = createServer((proxy) => {
   const localAddress = `127.1.${number >> 8}.${number & 255}`
   const controller = connect({ host: '127.0.0.1', port: controllerPort, localAddress })
   controller.on('data', (piece) => (bytes += piece.length))
-  const join = (from: Socket, to: Socket) => {
+  const pass = (from: Socket, to: Socket) => {
     from.setNoDelay()
     from.pipe(to)
     from.on('error', () => to.destroy())
   }
-  join(proxy, controller)
-  join(controller, proxy)
+  pass(proxy, controller)
+  pass(controller, proxy)
 })
 relay.listen(0, '127.0.0.1')
 await once(relay, 'listening')
