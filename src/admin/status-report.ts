@@ -17,6 +17,8 @@ export interface StatusReport {
   readonly workers: readonly WorkerReport[]
   /** Outputs that cannot be written at the moment. Requests are served nevertheless, so the gateway stays ready. */
   readonly failingOutputs: readonly OutputReport[]
+  /** Where its configuration is from; only of a proxy. */
+  readonly configuration?: ConfigurationReport
   /** Connected proxies; only of a controller. */
   readonly proxies?: readonly ProxyReport[]
   /** Endpoints of all backends. */
@@ -83,6 +85,18 @@ export interface ProxyReport {
   readonly isCurrent: boolean
   /** Items of its plan that it cannot use. */
   readonly refusals: readonly { readonly item: string; readonly message: string }[]
+}
+
+/** Versions are hashes of the contents, so that they are the same in all proxies of a Gateway and all replicas of its controller. */
+export interface ConfigurationReport {
+  /** The version that all workers use; undefined: none yet. */
+  readonly inForce?: string
+  /** The last whole version that the controller has delivered. */
+  readonly delivered?: string
+  /** When the controller last confirmed that it is the newest one (RFC 3339); undefined: never. */
+  readonly confirmedAt?: string
+  /** Why it does not confirm that now; undefined: it does. */
+  readonly unconfirmed?: string
 }
 
 export interface EndpointReport {

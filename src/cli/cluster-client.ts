@@ -1,21 +1,25 @@
-import type { ApiClient } from '#cluster/api-client.ts'
-import { connect } from '#cluster/connect.ts'
+import { openAccess } from '#cluster/api-access.ts'
+import { ApiClient } from '#cluster/api-client.ts'
+import { readKubeconfig } from '#cluster/kubeconfig.ts'
 
 /** Options that name a cluster. */
 export interface ClusterFlags {
-  readonly kubeconfig?: string
-  readonly context?: string
+  readonly kubeconfig?: string | undefined
+  readonly context?: string | undefined
 }
 
-/** A client for the cluster of a kubeconfig; by default $KUBECONFIG, then ~/.kube/config. @throws ApiUnreadable */
-export function clusterClient(
-  { kubeconfig, context }: ClusterFlags,
-  { KUBECONFIG, HOME = '' }: NodeJS.ProcessEnv,
-): Promise<ApiClient> {
-  return connect({
-    server: undefined,
-    kubeconfig: kubeconfig ?? KUBECONFIG ?? `${HOME}/.kube/config`,
-    context,
-    localKubeconfig: '',
-  })
+/** The kubeconfig that a command reads; by default $KUBECONFIG, then ~/.kube/config. */
+export function kubeconfigFile({ kubeconfig }: ClusterFlags, { KUBECONFIG, HOME = '' }: NodeJS.ProcessEnv): string {
+  return kubeconfig ?? (KUBECONFIG || `${HOME}/.kube/config`)
+}
+
+/** A client for the cluster of a kubeconfig. @throws ApiUnreadable */
+export async function clusterClient(flags: ClusterFlags, environment: NodeJS.ProcessEnv): Promise<ApiClient> {
+  return (await openCluster(flags, environment)).client
+}
+
+/** The same, with the namespace that the context names. @throws ApiUnreadable */
+export async function openCluster(flags: ClusterFlags, environment: NodeJS.ProcessEnv) {
+  const selected = readKubeconfig(kubeconfigFile(flags, environment), flags.context)
+  return { client: new ApiClient(await openAccess(selected)), namespace: selected.namespace }
 }

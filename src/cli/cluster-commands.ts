@@ -36,8 +36,9 @@ export function addClusterCommands(program: Command, end: (code: ExitCode) => vo
     })
 }
 
-const kubeconfig = () => new Option('--kubeconfig <file>', 'the cluster (default: $KUBECONFIG, then ~/.kube/config)')
-const context = () => new Option('--context <name>', 'context of the kubeconfig (default: its current one)')
+export const kubeconfig = () =>
+  new Option('--kubeconfig <file>', 'the cluster (default: $KUBECONFIG, then ~/.kube/config)')
+export const context = () => new Option('--context <name>', 'context of the kubeconfig (default: its current one)')
 const controllerNamespace = () =>
   new Option('--controller-namespace <name>', 'namespace of the controller').default('gatewright-system')
 

@@ -3,7 +3,7 @@ import { answerJson, startJsonServer } from '#test/support/json-server.ts'
 import { type ApiFlags, readObjects } from './object-source.ts'
 
 test.each<[flags: ApiFlags, message: string]>([
-  [{ context: 'a' }, '--context needs --kubeconfig'],
+  [{ context: 'a', state: 'b' }, '--state needs --server, and cannot be combined with --kubeconfig'],
   [{ state: 'a' }, '--state needs --server, and cannot be combined with --kubeconfig'],
   [
     { state: 'a', server: 'https://a', kubeconfig: 'b' },

@@ -36,8 +36,9 @@ export async function readObjects(
   paths: readonly string[],
   flags: ApiFlags & PathFlags,
 ): Promise<ObjectSource> {
-  const { server, kubeconfig, context, state, namespace = [] } = flags
-  if (context !== undefined && kubeconfig === undefined) throw new UsageError('--context needs --kubeconfig')
+  const { server, context, state, namespace = [] } = flags
+  const kubeconfig =
+    context === undefined ? flags.kubeconfig : (await import('./cluster-client.ts')).kubeconfigFile(flags, process.env)
   if (state !== undefined && (server === undefined || kubeconfig !== undefined))
     throw new UsageError('--state needs --server, and cannot be combined with --kubeconfig')
   if (server === undefined && kubeconfig === undefined) {
@@ -46,7 +47,7 @@ export async function readObjects(
   }
   if (paths.length + (flags.file ?? []).length > 0)
     throw new UsageError('files cannot be combined with --server or --kubeconfig')
-  return { store: await readApi(flags), isRemote: true }
+  return { store: await readApi({ ...flags, ...(kubeconfig !== undefined && { kubeconfig }) }), isRemote: true }
 }
 
 async function readApi({ server, kubeconfig, context, state, namespace = [] }: ApiFlags): Promise<CheckedObjects> {

@@ -1,12 +1,11 @@
 import { writeFileSync } from 'node:fs'
-import { type AdminAnswer, askAdmin } from './ask-admin.ts'
 import { EXIT, type ExitCode } from './exit-code.ts'
 import { complain, print } from './output.ts'
+import { type AdminAnswer, askAdmin } from './reach/ask-admin.ts'
+import { type ReachFlags, reach } from './reach/reach.ts'
 import { UsageError } from './usage-error.ts'
 
-export interface ProfileFlags {
-  /** URL of the admin server; the default is that of the environment. */
-  readonly admin?: string | undefined
+export interface ProfileFlags extends ReachFlags {
   readonly worker?: string
   readonly seconds: string
   readonly out?: string
@@ -16,13 +15,22 @@ export interface ProfileFlags {
 const MARGIN_MS = 15_000
 
 /** Records a profile of one worker of a running gateway, and writes it to a file. */
-export async function profile(kind: string, { admin, worker, seconds, out }: ProfileFlags): Promise<ExitCode> {
+export async function profile(
+  kind: string,
+  gateway: string | undefined,
+  { worker, seconds, out, ...flags }: ProfileFlags,
+): Promise<ExitCode> {
   if (kind !== 'cpu' && kind !== 'heap') throw new UsageError(`unknown profile type \`${kind}\`; use cpu or heap`)
   if (!/^\d{1,3}$/.test(seconds)) throw new UsageError(`--seconds ${seconds} must be a number from 1 to 60`)
   const timeoutMs = 1000 * Number(seconds) + MARGIN_MS
-  const answer = await askAdmin(admin, `/profile/${kind}`, { parameters: { worker, seconds }, timeoutMs })
+  using reached = await reach(gateway, flags)
+  const answer = await askAdmin(await reached.server(), `/profile/${kind}`, {
+    parameters: { worker, seconds },
+    timeoutMs,
+  })
   if ('exitCode' in answer) return answer.exitCode
-  const file = out ?? fileName(answer) ?? `worker.${kind}profile`
+  const { pod } = answer.server
+  const file = out ?? `${pod === undefined ? '' : `${pod}-`}${fileName(answer) ?? `worker.${kind}profile`}`
   try {
     writeFileSync(file, answer.text)
   } catch (error) {

@@ -5,7 +5,7 @@ import { addClusterCommands } from './cluster-commands.ts'
 import { keepCompiledCode } from './compiled-code.ts'
 import { variablesHelp } from './describe-variables.ts'
 import { EXIT, type ExitCode } from './exit-code.ts'
-import { addOperatorCommands, adminOption as admin } from './operator-commands.ts'
+import { addOperatorCommands, asksGateway } from './operator-commands.ts'
 import { complain, print, printText } from './output.ts'
 import type { Surroundings } from './surroundings.ts'
 import { UsageError } from './usage-error.ts'
@@ -311,18 +311,16 @@ function buildProgram(end: (code: ExitCode) => void, around: Surroundings | unde
       const { doctor } = await import('./doctor/doctor.ts')
       end(await doctor(url, options))
     })
-  mcp
-    .command('sessions')
+  asksGateway(mcp.command('sessions'))
     .description(
       'Show the sessions of MCP clients of a running gateway: targets, calls in flight, last errors. Exit code 0: all workers answered.',
     )
-    .addOption(admin())
     .option('--backend <key>', 'only sessions at this backend, such as ProxyBackend/default/tools')
     .option('-o, --output <format>', 'text (the default) or json')
     .addHelpText('after', variablesHelp('mcp sessions'))
-    .action(async (options) => {
+    .action(async (gateway, options) => {
       const { mcpSessions } = await import('./mcp-sessions.ts')
-      end(await mcpSessions(options))
+      end(await mcpSessions(gateway, options))
     })
   const idp = program.command('idp').description('Tools for identity providers that are compatible with Keycloak.')
   idp
@@ -435,7 +433,7 @@ const kubeconfig = () => new Option('--kubeconfig <file>', 'read the objects of 
 const context = () => new Option('--context <name>', 'context of the kubeconfig (default: its current one)')
 const namespace = () =>
   new Option(
-    '--namespace <name>',
+    '-n, --namespace <name>',
     'read only objects in this namespace, for a kubeconfig that may not read all; may be repeated',
   ).argParser(collect)
 const allFields = () => new Option('-v, --verbose', 'show all fields of the log, also on a terminal')

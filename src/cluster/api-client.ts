@@ -69,6 +69,8 @@ interface Call {
   readonly agent: HttpAgent | HttpsAgent
   readonly accept?: string | undefined
   readonly write?: ApiWrite | undefined
+  /** Fields that ask for another protocol (RFC 9110, 7.8). */
+  readonly upgrade?: Readonly<Record<string, string>>
   readonly idleMs?: number
   readonly signal?: AbortSignal
 }
@@ -179,6 +181,28 @@ export class ApiClient implements Disposable {
     return this.#write(path, { method: 'DELETE', contentType: 'application/json', body }, signal)
   }
 
+  /**
+   * Asks for another protocol on a connection of its own.
+   * @param fields that ask for it
+   * @returns the response with status 101, whose socket speaks the protocol from then on
+   * @throws ApiUnreadable if that is refused
+   */
+  async upgrade(
+    path: string,
+    fields: Readonly<Record<string, string>>,
+    signal?: AbortSignal,
+  ): Promise<IncomingMessage> {
+    const response = await this.#open(path, {
+      agent: this.#watchAgent,
+      // Of what the other protocol carries; the API refuses a narrower type with 406.
+      accept: '*/*',
+      upgrade: { connection: 'Upgrade', ...fields },
+      ...(signal && { signal }),
+    })
+    if (response.statusCode === 101) return response
+    throw this.#refusal(`${this.#prefix}${path}`, response, await textIn(response))
+  }
+
   async #write(path: string, write: ApiWrite, signal: AbortSignal | undefined): Promise<ApiAnswer> {
     const { response, text } = await this.#fetch(path, { agent: this.#agent, write, ...(signal && { signal }) })
     const status = response.statusCode ?? 0
@@ -196,7 +220,10 @@ export class ApiClient implements Disposable {
   }
 
   /** Sends a request. @returns its response, whose body has not been read @throws ApiUnreadable */
-  async #open(path: string, { agent, accept, write, idleMs = IDLE_MS, signal }: Call): Promise<IncomingMessage> {
+  async #open(
+    path: string,
+    { agent, accept, write, upgrade, idleMs = IDLE_MS, signal }: Call,
+  ): Promise<IncomingMessage> {
     const { headers, token } = this.#access
     const body = write === undefined ? undefined : Buffer.from(JSON.stringify(write.body))
     const authorization = token && { authorization: `Bearer ${token.get()}` }
@@ -207,7 +234,7 @@ export class ApiClient implements Disposable {
     // The agent opens the connection, with TLS or without it.
     const request = open(`${this.#prefix}${path}`, {
       agent,
-      headers: { ...headers, ...authorization, accept: accept ?? 'application/json', ...framing },
+      headers: { ...headers, ...authorization, accept: accept ?? 'application/json', ...framing, ...upgrade },
       method,
       ...(signal && { signal }),
     })
@@ -217,6 +244,13 @@ export class ApiClient implements Disposable {
     // Not only before the response.
     request.on('error', reject)
     request.once('response', resolve)
+    if (upgrade !== undefined) {
+      request.once('upgrade', (upgraded, socket, first) => {
+        request.setTimeout(0)
+        socket.unshift(first)
+        resolve(upgraded)
+      })
+    }
     request.end(body)
     try {
       response = await promise

@@ -9,6 +9,8 @@ export interface KubeContext {
   readonly user: Members
   /** For messages. */
   readonly userName: string
+  /** That commands use unless they name another one. */
+  readonly namespace?: string | undefined
   /** Relative paths in the file begin here. */
   readonly folder: string
 }
@@ -32,6 +34,7 @@ export function readKubeconfig(file: string, context?: string): KubeContext {
     cluster: named(config, { file, list: 'clusters', name: nameIn('cluster'), member: 'cluster' }),
     // A user without credentials may be left out.
     user: user === '' ? {} : named(config, { file, list: 'users', name: user, member: 'user' }),
+    namespace: textOf(selected.namespace),
     userName: `user "${user}" of ${file}`,
     folder: dirname(resolve(file)),
   }

@@ -1,10 +1,16 @@
 import type { ServerResponse } from 'node:http'
+import { forwardToPort } from '#test/support/forward-to-port.ts'
 import { answerJson, type JsonRequest, startJsonServer } from '#test/support/json-server.ts'
 import { ApiClient } from './api-client.ts'
 import type { Members } from './kubeconfig.ts'
 
 /** An object of the fake, without what its list tells. */
 type FakeObject = { metadata: { name: string; namespace?: string; labels?: Record<string, string> } } & Members
+
+interface Refusal {
+  readonly status: number
+  readonly message: string
+}
 
 interface FakeWatch {
   readonly path: string
@@ -27,6 +33,8 @@ export async function startFakeApi(lists: Record<string, readonly FakeObject[]>)
   const api = {
     /** Answers instead of the API, if it does. */
     special: (_request: JsonRequest, _response: ServerResponse): void => {},
+    /** Where a port of a pod is: a port of this machine, or the status and the message of a refusal. */
+    portOf: (_pod: string, _port: number): number | Refusal => ({ status: 404, message: 'not found' }),
     client: new ApiClient({
       server: new URL(`http://127.0.0.1:${server.port}`),
       tls: {},
@@ -74,6 +82,14 @@ export async function startFakeApi(lists: Record<string, readonly FakeObject[]>)
       api.client[Symbol.dispose]()
       await server[Symbol.asyncDispose]()
     },
+  }
+  server.upgrade = (request, socket) => {
+    const found = /\/pods\/([^/]+)\/portforward\?ports=(\d+)$/.exec(request.url!)
+    const place = found === null ? { status: 404, message: 'not found' } : api.portOf(found[1]!, Number(found[2]))
+    if (typeof place === 'number') return forwardToPort(request, socket, place)
+    const body = JSON.stringify({ kind: 'Status', message: place.message })
+    const head = `HTTP/1.1 ${place.status} Refused\r\nconnection: close\r\ncontent-length: ${Buffer.byteLength(body)}`
+    socket.end(`${head}\r\n\r\n${body}`)
   }
   server.answer = (request, response) => {
     api.special(request, response)

@@ -131,6 +131,13 @@ export class PlanClient implements PlanReports {
     return this.#state.hasVersion && !this.#isConfirmed ? (this.#cause ?? 'it is being asked') : undefined
   }
 
+  /** Hashes of the items of the plan: in force in all workers, and of the last whole one that was delivered. */
+  get versions(): { readonly inForce?: string; readonly delivered?: string } {
+    const { inForce } = this.#state
+    const delivered = this.#received[ITEM_TYPE].whole?.hash
+    return { ...(inForce !== undefined && { inForce }), ...(delivered !== undefined && { delivered }) }
+  }
+
   /** The versions of the whole plan that was delivered, by type and key; undefined: there is none, or another one is arriving. */
   get held(): Readonly<Record<PlanType, HeldVersions>> | undefined {
     const { [ITEM_TYPE]: items, [ENDPOINTS_TYPE]: endpoints } = this.#received

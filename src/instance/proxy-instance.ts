@@ -1,4 +1,4 @@
-import type { StatusReport } from '#admin/status-report.ts'
+import type { ConfigurationReport, StatusReport } from '#admin/status-report.ts'
 import type { Finding } from '#base/finding.ts'
 import { SecretSet } from '#base/secret-set.ts'
 import { secretsOfItem } from '#control/secret-values.ts'
@@ -181,8 +181,9 @@ export class ProxyInstance {
   }
 
   #status(): StatusReport {
-    const { publisher, report: ofDataPlane } = this.#data
+    const { publisher, report } = this.#data
     const notReady = this.whyNotReady
+    const ofDataPlane = { ...report, configuration: this.#configuration() }
     return describeStatus({
       store: NO_OBJECTS,
       prices: this.#options.prices,
@@ -191,6 +192,15 @@ export class ProxyInstance {
       ofDataPlane,
       notReady,
     })
+  }
+
+  #configuration(): ConfigurationReport {
+    const { versions, confirmedMs, whyUnconfirmed } = this.#client
+    return {
+      ...versions,
+      ...(confirmedMs !== undefined && { confirmedAt: new Date(confirmedMs).toISOString() }),
+      ...(whyUnconfirmed !== undefined && { unconfirmed: whyUnconfirmed }),
+    }
   }
 
   #take(delta: PlanDelta): ReadonlyMap<string, readonly Finding[]> {

@@ -1,6 +1,7 @@
 import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from 'node:http'
 import { createServer as createSecureServer, type ServerOptions } from 'node:https'
 import type { AddressInfo } from 'node:net'
+import type { Duplex } from 'node:stream'
 
 /** A request with a JSON body. */
 export interface JsonRequest {
@@ -16,6 +17,8 @@ export interface JsonServer extends AsyncDisposable {
   readonly port: number
   readonly seen: JsonRequest[]
   answer: (request: JsonRequest, response: ServerResponse) => void
+  /** A request asks for another protocol. */
+  upgrade: (request: IncomingMessage, socket: Duplex) => void
 }
 
 /** @param secure the server speaks TLS */
@@ -34,13 +37,21 @@ export async function startJsonServer(secure?: ServerOptions): Promise<JsonServe
     })
   }
   const server = secure === undefined ? createServer(respond) : createSecureServer(secure, respond)
+  // The server does not know these any more.
+  const upgraded = new Set<Duplex>()
+  server.on('upgrade', (request, socket) => {
+    upgraded.add(socket)
+    result.upgrade(request, socket)
+  })
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   const result: JsonServer = {
     port: (server.address() as AddressInfo).port,
     seen: [],
     answer: (_, response) => answerJson(response, {}),
+    upgrade: (_, socket) => socket.destroy(),
     async [Symbol.asyncDispose]() {
       server.closeAllConnections()
+      for (const socket of upgraded) socket.destroy()
       await new Promise((resolve) => server.close(resolve))
     },
   }

@@ -2,16 +2,17 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { DescribedRecord } from '#admin/describe-record.ts'
 import { count } from '#base/count.ts'
 import { parseJson } from '#base/parse-json.ts'
+import { ApiUnreadable } from '#cluster/api-unreadable.ts'
 import { SseParser } from '#protocols/http/sse.ts'
-import { openAdminStream } from '../ask-admin.ts'
 import { oneOf } from '../environment.ts'
 import { EXIT, type ExitCode } from '../exit-code.ts'
 import { complain, print, printStyled, whenOutputCloses } from '../output.ts'
+import type { AdminServer, ReachedGateway } from '../reach/admin-server.ts'
+import { type Failed, openAdminStream } from '../reach/ask-admin.ts'
+import { type ReachFlags, reach } from '../reach/reach.ts'
 import { recordLine } from './record-line.ts'
 
-export interface TailFlags {
-  /** URL of the admin server; the default is that of the environment. */
-  readonly admin?: string | undefined
+export interface TailFlags extends ReachFlags {
   readonly status?: string
   readonly code?: string
   readonly route?: string
@@ -23,36 +24,107 @@ export interface TailFlags {
 
 /** Interval of attempts to reach a gateway that has ended. */
 const RETRY_MS = 500
+/** Interval of looks for new pods. */
+const LOOK_MS = 5000
 
-/** Prints decisions as they happen, until it is interrupted. It waits for a gateway that is restarted. */
-export async function tail({ admin, output, ...parameters }: TailFlags): Promise<ExitCode> {
+/** Prints decisions as they happen, until it is interrupted. It waits for a gateway that is restarted, and shows pods that come later. */
+export async function tail(
+  gateway: string | undefined,
+  { output, admin, kubeconfig, context, namespace, pod, ...parameters }: TailFlags,
+): Promise<ExitCode> {
   const isJson = oneOf(['text', 'json'], ['--output', output]) === 'json'
-  const open = (tell = complain) => openAdminStream(admin, '/decisions/tail', { parameters, tell })
-  let response = await open()
-  if ('exitCode' in response) return response.exitCode
+  const given = { admin, kubeconfig, context, namespace, pod }
+  using reached = await reach(gateway, given)
   const closed = new AbortController()
   whenOutputCloses(() => closed.abort())
-  for (;;) {
-    await printStream(response, isJson, closed.signal)
-    if (closed.signal.aborted) return EXIT.ok
-    complain('the gateway has closed the stream; waiting until it responds again')
-    do {
-      await sleep(RETRY_MS)
-      response = await open(() => {})
-    } while ('exitCode' in response)
-    complain('the gateway responds again; requests that ended in between are not shown')
+  return new Tail(reached, parameters, { isJson, closed: closed.signal }).run()
+}
+
+interface TailOutput {
+  readonly isJson: boolean
+  /** The output is closed. */
+  readonly closed: AbortSignal
+}
+
+/** The streams of all servers of a gateway. */
+class Tail {
+  readonly #reached: ReachedGateway
+  readonly #parameters: Readonly<Record<string, string | undefined>>
+  readonly #output: TailOutput
+  /** Names of the servers whose streams are open, and of those whose streams have ended. */
+  readonly #open = new Set<string>()
+  readonly #ended = new Set<string>()
+  #wake: () => void = () => {}
+
+  constructor(reached: ReachedGateway, parameters: Readonly<Record<string, string | undefined>>, output: TailOutput) {
+    this.#reached = reached
+    this.#parameters = parameters
+    this.#output = output
+  }
+
+  async run(): Promise<ExitCode> {
+    const { closed } = this.#output
+    const failed = await this.#openAll(await this.#reached.servers(), complain)
+    if (this.#open.size === 0 && failed !== undefined) return failed.exitCode
+    for (;;) {
+      await this.#pause(this.#ended.size > 0 ? RETRY_MS : LOOK_MS)
+      if (closed.aborted) return EXIT.ok
+      const servers = await this.#reached.servers().catch((error: unknown) => {
+        if (!(error instanceof ApiUnreadable)) throw error
+        return undefined
+      })
+      if (servers === undefined) continue
+      for (const name of this.#ended) if (!servers.some((server) => server.name === name)) this.#ended.delete(name)
+      await this.#openAll(servers, () => {})
+      if (closed.aborted) return EXIT.ok
+    }
+  }
+
+  /** Opens the streams that are not open. @returns the last failure */
+  async #openAll(servers: readonly AdminServer[], tell: (failure: string) => void): Promise<Failed | undefined> {
+    const results = await Promise.all(
+      servers.map((server) => (this.#open.has(server.name) ? undefined : this.#openOne(server, tell))),
+    )
+    return results.findLast((result) => result !== undefined)
+  }
+
+  async #openOne(server: AdminServer, tell: (failure: string) => void): Promise<Failed | undefined> {
+    const response = await openAdminStream(server, '/decisions/tail', { parameters: this.#parameters, tell })
+    if ('exitCode' in response) return response
+    const who = server.pod === undefined ? 'the gateway' : server.name
+    if (this.#ended.delete(server.name)) complain(`${who} responds again; requests that ended in between are not shown`)
+    else if (tell !== complain) complain(`${who} is shown from now on`)
+    this.#open.add(server.name)
+    void printStream(response, server.pod, this.#output).then(() => {
+      this.#open.delete(server.name)
+      if (!this.#output.closed.aborted) {
+        this.#ended.add(server.name)
+        complain(`${who} has closed the stream; waiting until it responds again`)
+      }
+      this.#wake()
+    })
+    return undefined
+  }
+
+  /** Until the time is over, a stream ends, or the output is closed. */
+  async #pause(ms: number): Promise<void> {
+    const { promise, resolve } = Promise.withResolvers<void>()
+    this.#wake = resolve
+    const timer = new AbortController()
+    await Promise.race([promise, sleep(ms, undefined, { signal: timer.signal }).catch(() => {})])
+    timer.abort()
   }
 }
 
 /** Returns when the stream or the output is closed. */
-async function printStream(response: Response, isJson: boolean, closed: AbortSignal): Promise<void> {
+async function printStream(response: Response, pod: string | undefined, { isJson, closed }: TailOutput): Promise<void> {
   closed.addEventListener('abort', () => void response.body?.cancel().catch(() => {}), { once: true })
   const parser = new SseParser()
   try {
     for await (const piece of response.body!) {
       for (const { event, data } of parser.push(piece)) {
         if (event === 'lost') tellLost(data)
-        else if (event === 'decision') printRecord(data, isJson)
+        else if (event === 'decision') printRecord(data, pod, isJson)
       }
       if (closed.aborted) return
     }
@@ -67,7 +139,9 @@ function tellLost(data: string): void {
 }
 
 /** As JSON, one record a line. */
-function printRecord(data: string, isJson: boolean): void {
-  if (isJson) print(data)
-  else printStyled(recordLine(parseJson(data) as DescribedRecord))
+function printRecord(data: string, pod: string | undefined, isJson: boolean): void {
+  if (isJson && pod === undefined) return print(data)
+  const record = parseJson(data) as DescribedRecord
+  if (isJson) print(JSON.stringify({ pod, ...record }))
+  else printStyled([{ text: pod ?? '', style: 'dim' }, ...recordLine(record)])
 }

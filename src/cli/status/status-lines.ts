@@ -3,6 +3,7 @@ import { count } from '#base/count.ts'
 import { hostPort } from '#base/host-port.ts'
 import { describeOrigin } from '#base/origin.ts'
 import type { StyledText } from '../output.ts'
+import { shortVersion, unconfirmedText } from './gateway-lines.ts'
 
 type Line = readonly StyledText[]
 
@@ -17,6 +18,7 @@ export function statusLines(report: StatusReport): readonly Line[] {
       ? [{ text: 'ready', style: 'green' }]
       : [{ text: 'not ready:', style: 'red' }, { text: notReady.join('; ') }],
     [{ text: `version ${version}, plan ${planVersion} in force in ${runnersText(report)}` }],
+    ...configurationLines(report),
     [{ text: [count(objects.length, 'object'), ...(report.proxies ? [] : [endpointText(report)])].join(', ') }],
     ...section('listeners', listenerLines(report)),
     ...section('proxies', proxyLines(report)),
@@ -26,6 +28,12 @@ export function statusLines(report: StatusReport): readonly Line[] {
     ...section('services of prompt guards that fail', circuitLines(report)),
     ...section('keys and credentials that cannot be fetched', fetchLines(report)),
   ]
+}
+
+function configurationLines({ configuration }: StatusReport): Line[] {
+  if (configuration?.inForce === undefined) return []
+  const text = `configuration ${shortVersion(configuration.inForce)} of the controller`
+  return [[{ text }, { text: unconfirmedText(configuration) ?? '', style: 'yellow' }]]
 }
 
 function runnersText({ planVersion, workers, proxies }: StatusReport): string {

@@ -1,3 +1,4 @@
+import { count } from '#base/count.ts'
 import type { StyledText } from '../output.ts'
 import type { RateRow, TrafficRates } from './traffic-rates.ts'
 
@@ -16,9 +17,10 @@ const MIN_NAME_WIDTH = 12
 
 /** Routes and backends by rate, fitted to the terminal. */
 export function topLines(rates: TrafficRates, size: TerminalSize | undefined): readonly Line[] {
-  const { time, inFlight, routes, backends } = rates
+  const { time, inFlight, routes, backends, pods } = rates
   const total = routes.reduce((sum, { perSecond }) => sum + perSecond, 0)
-  const head = `${time.slice(11, 19)}  ${number(total)} req/s, ${inFlight} in flight`
+  const where = pods === undefined ? '' : ` in ${count(pods.length, 'pod')}: ${pods.join(', ')}`
+  const head = `${time.slice(11, 19)}  ${number(total)} req/s, ${inFlight} in flight${where}`
   const columns = size?.columns ?? 100
   // Besides the first line, two headings, and the last line, which stays empty.
   const room = size === undefined ? Number.POSITIVE_INFINITY : Math.max(0, size.rows - 4)

@@ -19,7 +19,7 @@ test('a screen says that the gateway does not respond, and the command leaves no
     if (asked > 2) process.emit('SIGTERM')
     throw new TypeError('fetch failed')
   })
-  expect(await top({ admin: 'http://127.0.0.1:15000', interval: '0.1' })).toBe(EXIT.ok)
+  expect(await top(undefined, { admin: 'http://127.0.0.1:15000', interval: '0.1' })).toBe(EXIT.ok)
   expect(screen.draw).toHaveBeenCalledOnce()
   expect(JSON.stringify(screen.draw.mock.calls)).toContain('waiting until it responds again')
   expect(screen.close).toHaveBeenCalled()

@@ -1,32 +1,40 @@
 import type { TrafficReport } from '#admin/traffic-report.ts'
 import { parseJson } from '#base/parse-json.ts'
-import { askAdmin, type Failed } from '../ask-admin.ts'
+import { ApiUnreadable } from '#cluster/api-unreadable.ts'
 import { oneOf } from '../environment.ts'
 import { EXIT, type ExitCode } from '../exit-code.ts'
 import { complain, print, printStyled, Screen, whenOutputCloses } from '../output.ts'
+import type { ReachedGateway } from '../reach/admin-server.ts'
+import { askAll, type Failed } from '../reach/ask-admin.ts'
+import { type ReachFlags, reach } from '../reach/reach.ts'
 import { UsageError } from '../usage-error.ts'
 import { topLines, waitingLines } from './top-lines.ts'
 import { type TrafficRates, trafficRates } from './traffic-rates.ts'
 
-export interface TopFlags {
-  /** URL of the admin server; the default is that of the environment. */
-  readonly admin?: string | undefined
+export interface TopFlags extends ReachFlags {
   /** Seconds between two reports. */
   readonly interval: string
   readonly once?: boolean
   readonly output?: string
 }
 
+/** By the name of the server. */
+type Reports = ReadonlyMap<string, { readonly report: TrafficReport; readonly pod: string | undefined }>
+
 /** Shows routes and backends of a running gateway by rate, errors and latency, until it is interrupted. */
-export async function top({ admin, interval, once = false, output }: TopFlags): Promise<ExitCode> {
+export async function top(
+  gateway: string | undefined,
+  { interval, once = false, output, ...flags }: TopFlags,
+): Promise<ExitCode> {
   const isJson = oneOf(['text', 'json'], ['--output', output]) === 'json'
   const intervalMs = 1000 * Number(interval)
   if (!(intervalMs >= 100 && intervalMs <= 3_600_000)) {
     throw new UsageError(`--interval ${interval} must be a number of seconds from 0.1 to 3600`)
   }
-  const first = await readTraffic(admin, complain)
+  using reached = await reach(gateway, flags)
+  const first = await readTraffic(reached, complain)
   if ('exitCode' in first) return first.exitCode
-  let before: TrafficReport | undefined = first
+  let before: Reports | undefined = first
   const leave = new AbortController()
   const end = () => leave.abort()
   whenOutputCloses(end)
@@ -36,7 +44,7 @@ export async function top({ admin, interval, once = false, output }: TopFlags): 
   try {
     while (await isStillWanted(intervalMs, leave.signal)) {
       const wasAway = before === undefined
-      const after = await readTraffic(admin, (failure) => {
+      const after = await readTraffic(reached, (failure) => {
         if (once) complain(failure)
         else if (!wasAway) tell(`${failure}; waiting until it responds again`)
       })
@@ -45,10 +53,10 @@ export async function top({ admin, interval, once = false, output }: TopFlags): 
         before = undefined
         continue
       }
-      const rates = before && trafficRates(before, after)
+      const rates = before && ratesBetween(before, after)
       before = after
       if (rates === undefined) {
-        tell(wasAway ? 'the gateway responds again' : 'the gateway was restarted')
+        tell(`${reached.name} ${wasAway ? 'responds again' : 'was restarted'}`)
         continue
       }
       show(rates, screen, isJson)
@@ -61,12 +69,31 @@ export async function top({ admin, interval, once = false, output }: TopFlags): 
   return EXIT.ok
 }
 
-async function readTraffic(
-  admin: string | undefined,
-  tell: (failure: string) => void,
-): Promise<TrafficReport | Failed> {
-  const answer = await askAdmin(admin, '/traffic', { tell })
-  return 'exitCode' in answer ? answer : (parseJson(answer.text) as TrafficReport)
+/** Those of all servers that answer. Tells why if none does. */
+async function readTraffic(reached: ReachedGateway, tell: (failure: string) => void): Promise<Reports | Failed> {
+  const failures: string[] = []
+  const servers = await reached.servers().catch((error: unknown) => {
+    if (!(error instanceof ApiUnreadable)) throw error
+    failures.push(error.message)
+    return []
+  })
+  const { answers } = await askAll(servers, '/traffic', { tell: (failure) => failures.push(failure) })
+  if (answers.length > 0)
+    return new Map(
+      answers.map(({ server: { name, pod }, text }) => [name, { report: parseJson(text) as TrafficReport, pod }]),
+    )
+  tell(failures.join('; '))
+  return { exitCode: EXIT.findings }
+}
+
+function ratesBetween(before: Reports, after: Reports): TrafficRates | undefined {
+  const both = [...after].flatMap(([name, { report, pod }]) => {
+    const known = before.get(name)
+    return known === undefined ? [] : [{ before: known.report, after: report, pod }]
+  })
+  const rates = trafficRates(both)
+  const pods = both.flatMap(({ pod }) => pod ?? [])
+  return rates === undefined || pods.length === 0 ? rates : { ...rates, pods }
 }
 
 function show(rates: TrafficRates, screen: Screen | undefined, isJson: boolean): void {

@@ -27,7 +27,7 @@ test('rates are those of the time between two reports', () => {
     row('idle', 5, 0, [5, 0, 0, 0]),
     row('new', 40, 0, [20, 19, 0, 1]),
   ])
-  const { seconds, inFlight, routes } = trafficRates(before, after)!
+  const { seconds, inFlight, routes } = trafficRates([{ before, after }])!
   expect([seconds, inFlight]).toEqual([2, 3])
   expect(routes).toEqual([
     { name: 'new', perSecond: 20, errorRatio: 0, clientErrorRatio: 0, p50Ms: 10, p99Ms: 1000 },
@@ -38,10 +38,20 @@ test('rates are those of the time between two reports', () => {
 
 test('reports of a gateway before and after a restart have no rates between them', () => {
   const before = report(10, [row('a', 5, 0, [5, 0, 0, 0])])
-  expect(trafficRates(before, report(1, [row('a', 400, 1, [400, 0, 0, 0])], 'b'))).toBeUndefined()
+  expect(trafficRates([{ before, after: report(1, [row('a', 400, 1, [400, 0, 0, 0])], 'b') }])).toBeUndefined()
 })
 
 test('two reports of the same time have finite rates', () => {
   const one = report(10, [row('a', 1, 0, [1, 0, 0, 0])])
-  expect(trafficRates(one, one)?.routes).toMatchObject([{ perSecond: 0 }])
+  expect(trafficRates([{ before: one, after: one }])?.routes).toMatchObject([{ perSecond: 0 }])
+})
+
+test('pods together: rates are added, and ratios and durations are those of all requests', () => {
+  const quick = { before: report(10, []), after: report(12, [row('a', 20, 10, [20, 0, 0, 0])]) }
+  const slow = { before: report(70, []), after: report(74, [row('a', 20, 0, [0, 0, 20, 0])]) }
+  const restarted = { before: report(1, [], 'a'), after: report(1, [row('a', 9, 9, [9, 0, 0, 0])], 'b') }
+  expect(trafficRates([quick, slow, restarted])).toMatchObject({
+    inFlight: 6,
+    routes: [{ name: 'a', perSecond: 15, errorRatio: 0.25, p50Ms: 10, p99Ms: 982 }],
+  })
 })

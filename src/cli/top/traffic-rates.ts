@@ -7,6 +7,14 @@ export interface TrafficRates {
   readonly inFlight: number
   readonly routes: readonly RateRow[]
   readonly backends: readonly RateRow[]
+  /** The pods whose requests these are; undefined: there is only one gateway. */
+  readonly pods?: readonly string[]
+}
+
+/** Two reports of one gateway. */
+export interface ReportPair {
+  readonly before: TrafficReport
+  readonly after: TrafficReport
 }
 
 /** The requests of one route or backend in that time. */
@@ -22,33 +30,63 @@ export interface RateRow {
 }
 
 /**
- * Rates between two reports, those with the most requests first.
- * @returns undefined: the gateway was restarted between them, so they count from different times
+ * Rates between two reports of one gateway, or of all pods together; those with the most requests first.
+ * @returns undefined: all were restarted between them, so they count from different times
  */
-export function trafficRates(before: TrafficReport, after: TrafficReport): TrafficRates | undefined {
-  if (before.startTime !== after.startTime) return undefined
-  const seconds = Math.max(after.uptimeSeconds - before.uptimeSeconds, 0.001)
+export function trafficRates(pairs: readonly ReportPair[]): TrafficRates | undefined {
+  const same = pairs.filter(({ before, after }) => before.startTime === after.startTime)
+  const [first] = same
+  if (first === undefined) return undefined
+  const { time, bounds } = first.after
   const rowsOf = (kind: 'routes' | 'backends') => {
-    const known = new Map(before[kind].map((row) => [row.name, row]))
-    return after[kind]
-      .map((row) => rateOf(known.get(row.name), row, { seconds, bounds: after.bounds }))
-      .toSorted((a, b) => b.perSecond - a.perSecond)
+    const deltas = Map.groupBy(
+      same.flatMap((pair) => deltasOf(pair, kind)),
+      ({ name }) => name,
+    )
+    return [...deltas].map(([name, each]) => rateOf(name, each, bounds)).toSorted((a, b) => b.perSecond - a.perSecond)
   }
-  return { time: after.time, seconds, inFlight: after.inFlight, routes: rowsOf('routes'), backends: rowsOf('backends') }
+  return {
+    time,
+    seconds: secondsBetween(first),
+    inFlight: same.reduce((sum, { after }) => sum + after.inFlight, 0),
+    routes: rowsOf('routes'),
+    backends: rowsOf('backends'),
+  }
 }
 
-function rateOf(
-  known: TrafficReportRow | undefined,
-  after: TrafficReportRow,
-  { seconds, bounds }: { readonly seconds: number; readonly bounds: readonly number[] },
-): RateRow {
-  const requests = after.requests - (known?.requests ?? 0)
-  const buckets = after.buckets.map((count, i) => count - (known?.buckets[i] ?? 0))
-  const ratio = (name: 'errors' | 'clientErrors') =>
-    requests === 0 ? 0 : (after[name] - (known?.[name] ?? 0)) / requests
+/** What one gateway did for a route or backend in the time between its reports. */
+interface Delta extends Omit<TrafficReportRow, 'seconds'> {
+  readonly perSecond: number
+}
+
+function secondsBetween({ before, after }: ReportPair): number {
+  return Math.max(after.uptimeSeconds - before.uptimeSeconds, 0.001)
+}
+
+function deltasOf(pair: ReportPair, kind: 'routes' | 'backends'): readonly Delta[] {
+  const known = new Map(pair.before[kind].map((row) => [row.name, row]))
+  return pair.after[kind].map((row) => {
+    const past = known.get(row.name)
+    const requests = row.requests - (past?.requests ?? 0)
+    return {
+      name: row.name,
+      requests,
+      errors: row.errors - (past?.errors ?? 0),
+      clientErrors: row.clientErrors - (past?.clientErrors ?? 0),
+      buckets: row.buckets.map((count, i) => count - (past?.buckets[i] ?? 0)),
+      perSecond: requests / secondsBetween(pair),
+    }
+  })
+}
+
+function rateOf(name: string, deltas: readonly Delta[], bounds: readonly number[]): RateRow {
+  const sum = (of: (delta: Delta) => number) => deltas.reduce((total, delta) => total + of(delta), 0)
+  const requests = sum((delta) => delta.requests)
+  const buckets = deltas[0]!.buckets.map((_, i) => sum((delta) => delta.buckets[i] ?? 0))
+  const ratio = (count: 'errors' | 'clientErrors') => (requests === 0 ? 0 : sum((delta) => delta[count]) / requests)
   return {
-    name: after.name,
-    perSecond: requests / seconds,
+    name,
+    perSecond: sum((delta) => delta.perSecond),
     errorRatio: ratio('errors'),
     clientErrorRatio: ratio('clientErrors'),
     p50Ms: quantileMs(buckets, bounds, 0.5),

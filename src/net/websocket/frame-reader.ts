@@ -1,9 +1,10 @@
 /** Opcodes (RFC 6455, 11.8). */
 export const CONTINUATION = 0
 export const TEXT = 1
-const BINARY = 2
+export const BINARY = 2
 export const CLOSE = 8
-const PONG = 10
+export const PING = 9
+export const PONG = 10
 
 /** Bytes of a key (RFC 6455, 5.3). */
 export const KEY_BYTES = 4

@@ -1,15 +1,32 @@
 import { asBuffer } from '../body/as-buffer.ts'
-import { CLOSE, KEY_BYTES, TEXT } from './frame-reader.ts'
+import { BINARY, CLOSE, KEY_BYTES, PONG, TEXT } from './frame-reader.ts'
 import { applyMask } from './mask.ts'
 
-/** A text message in one frame. Clients mask their frames with a key that nobody can predict, servers do not (RFC 6455, 5.3). */
-export function writeTextFrame(sender: 'client' | 'server', text: Uint8Array): Buffer {
-  return writeFrame(TEXT, text, sender === 'client' ? crypto.getRandomValues(new Uint8Array(KEY_BYTES)) : undefined)
+type Sender = 'client' | 'server'
+
+/** A text message in one frame. */
+export function writeTextFrame(sender: Sender, text: Uint8Array): Buffer {
+  return writeFrame(TEXT, text, keyOf(sender))
+}
+
+/** A binary message in one frame. */
+export function writeBinaryFrame(sender: Sender, bytes: Uint8Array): Buffer {
+  return writeFrame(BINARY, bytes, keyOf(sender))
+}
+
+/** The answer to a ping. @param payload that of the ping (RFC 6455, 5.5.3) */
+export function writePong(sender: Sender, payload: Uint8Array): Buffer {
+  return writeFrame(PONG, payload, keyOf(sender))
 }
 
 /** The frame with which a server closes the connection. */
 export function writeServerClose(code: number): Buffer {
   return writeFrame(CLOSE, Uint8Array.of(code >> 8, code & 255), undefined)
+}
+
+/** Clients mask their frames with a key that nobody can predict, servers do not (RFC 6455, 5.3). */
+function keyOf(sender: Sender): Uint8Array | undefined {
+  return sender === 'client' ? crypto.getRandomValues(new Uint8Array(KEY_BYTES)) : undefined
 }
 
 function writeFrame(opcode: number, payload: Uint8Array, key: Uint8Array | undefined): Buffer {

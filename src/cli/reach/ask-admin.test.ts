@@ -1,6 +1,7 @@
 import { afterEach, expect, test, vi } from 'vitest'
+import { EXIT } from '../exit-code.ts'
 import { askAdmin } from './ask-admin.ts'
-import { EXIT } from './exit-code.ts'
+import { localGateway } from './local-gateway.ts'
 
 afterEach(() => {
   vi.unstubAllEnvs()
@@ -12,7 +13,7 @@ async function ask(admin: string | undefined, variable: string | undefined): Pro
   vi.stubEnv('GATEWRIGHT_ADMIN_ADDR', variable)
   vi.stubGlobal('fetch', () => Promise.reject(new TypeError('refused')))
   const told: string[] = []
-  const answer = await askAdmin(admin, '/status', { tell: (text) => told.push(text) })
+  const answer = await askAdmin(await localGateway(admin).server(), '/status', { tell: (text) => told.push(text) })
   expect(answer).toEqual({ exitCode: EXIT.findings })
   return told
 }
