@@ -58,6 +58,6 @@ test('a refusal names verb and resource, as the API does', async () => {
   const message = 'pods "main-1" is forbidden: User "dev" cannot get resource "pods/portforward" in API group ""'
   const { client, address } = await apiWith({ status: 403, message })
   await expect(forwardPort(client, PORT)).rejects.toThrow(
-    `${address}/api/v1/namespaces/infra/pods/main-1/portforward?ports=15000 responded with status 403: ${message} (credential: a user)`,
+    `${address}/api/v1/namespaces/infra/pods/main-1/portforward?ports=15000 responded with status 403: ${message} (credential: a user); it needs the verbs get and create for pods/portforward in namespace infra`,
   )
 })

@@ -12,7 +12,7 @@ import { writeBinaryFrame, writePong } from '#net/websocket/write-frame.ts'
 import type { ApiClient } from './api-client.ts'
 import { ApiUnreadable } from './api-unreadable.ts'
 
-/** Messages begin with the number of a channel (decision 0320). */
+/** Messages begin with the number of a channel (decision 0321). */
 const PROTOCOL = 'v4.channel.k8s.io'
 const DATA = 0
 const ERROR = 1
@@ -47,7 +47,14 @@ export async function forwardPort(
     'sec-websocket-key': key,
     'sec-websocket-protocol': PROTOCOL,
   }
-  const { headers, socket } = await client.upgrade(`${place}/portforward?ports=${port}`, fields, signal)
+  const { headers, socket } = await client
+    .upgrade(`${place}/portforward?ports=${port}`, fields, signal)
+    .catch((error: ApiUnreadable) => {
+      // Without `create`, some API servers give no reason.
+      if (error.status !== 403) throw error
+      const rights = `get and create for pods/portforward in namespace ${namespace}`
+      throw new ApiUnreadable(`${error.message}; it needs the verbs ${rights}`, { status: 403 })
+    })
   const expected = createHash('sha1').update(`${key}${HANDSHAKE}`).digest('base64')
   if (headers['sec-websocket-accept'] !== expected || headers['sec-websocket-protocol'] !== PROTOCOL) {
     socket.destroy()

@@ -33,6 +33,8 @@ export async function startFakeApi(lists: Record<string, readonly FakeObject[]>)
   const api = {
     /** Answers instead of the API, if it does. */
     special: (_request: JsonRequest, _response: ServerResponse): void => {},
+    /** Lists have only the objects with the labels that a client asks for. */
+    selectsByLabel: false,
     /** Where a port of a pod is: a port of this machine, or the status and the message of a refusal. */
     portOf: (_pod: string, _port: number): number | Refusal => ({ status: 404, message: 'not found' }),
     client: new ApiClient({
@@ -114,7 +116,15 @@ export async function startFakeApi(lists: Record<string, readonly FakeObject[]>)
       if (isPartial === true) watches.delete(watch)
       return
     }
-    const items = [...list.values()].filter(({ metadata }) => namespace === '' || metadata.namespace === namespace)
+    const selector = api.selectsByLabel ? parameters.get('labelSelector') : null
+    const wanted = (selector ?? '').split(',').filter(Boolean)
+    const isSelected = ({ metadata: { labels = {} } }: FakeObject) =>
+      wanted
+        .map((each) => each.split('='))
+        .every(([label = '', value = labels[label]]) => value !== undefined && labels[label] === value)
+    const items = [...list.values()]
+      .filter(({ metadata }) => namespace === '' || metadata.namespace === namespace)
+      .filter(isSelected)
     const metadata = items.length === 0 ? null : items.map(({ metadata }) => ({ metadata }))
     const shown = isPartial === true ? metadata : items
     answerJson(response, { metadata: { resourceVersion: String(revision) }, items: shown })

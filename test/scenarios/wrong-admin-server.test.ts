@@ -10,7 +10,7 @@ import { temporaryFolder } from '#test/support/temporary-folder.ts'
 const NO_GATEWAY = (url: string) => `no gateway responds at ${url}/; --admin is the address of its admin server`
 const OTHER_SERVER = (url: string) =>
   `${url}/ is not the admin server of a gateway; --admin is the address of its admin server`
-const BROKEN_OFF = (url: string) => `the answer of ${url} broke off`
+const BROKEN_OFF = (url: string) => `the answer of ${url}/ broke off`
 
 const head = (...lines: readonly string[]) => ['HTTP/1.1 200 OK', ...lines, '', ''].join('\r\n')
 

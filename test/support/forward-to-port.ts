@@ -22,7 +22,7 @@ export function forwardToPort({ headers, url }: IncomingMessage, socket: Duplex,
   for (const channel of [DATA, ERROR]) send(channel!, asked)
   const close = () => void socket.end(writeServerClose(1000))
   const target = connect(port, '127.0.0.1')
-  target.on('data', (bytes) => send(DATA!, bytes))
+  target.on('data', (bytes: Buffer) => send(DATA!, bytes))
   target.on('error', ({ message }) => {
     send(ERROR!, Buffer.from(`error forwarding port: ${message}`))
     close()

@@ -37,7 +37,7 @@ export async function tail(
   using reached = await reach(gateway, given)
   const closed = new AbortController()
   whenOutputCloses(() => closed.abort())
-  return new Tail(reached, parameters, { isJson, closed: closed.signal }).run()
+  return await new Tail(reached, parameters, { isJson, closed: closed.signal }).run()
 }
 
 interface TailOutput {

@@ -1,5 +1,6 @@
 import { runParts } from '../run-parts.ts'
 import { checkCharts } from './charts.ts'
+import { checkDiagnosis } from './diagnosis.ts'
 import { checkFleet } from './fleet.ts'
 import { checkImage } from './image.ts'
 import { checkInstall } from './install.ts'
@@ -32,4 +33,5 @@ await runParts('interop:cluster', {
   rollouts: checkRollouts,
   replicas: checkReplicas,
   rotation: checkRotation,
+  diagnosis: checkDiagnosis,
 })
