@@ -9,11 +9,12 @@ import { type Collected, collectCluster } from '#cluster/collect/collect-cluster
 import { connect } from '#cluster/connect.ts'
 import { examineCluster } from '#cluster/examine/examine-cluster.ts'
 import { VERSION } from '#instance/version.ts'
-import { askAdmin } from './ask-admin.ts'
 import { type CheckFlags, examined } from './check.ts'
 import { clusterClient } from './cluster-client.ts'
 import { EXIT, type ExitCode } from './exit-code.ts'
 import { complain, print } from './output.ts'
+import { askAdmin } from './reach/ask-admin.ts'
+import { localGateway } from './reach/local-gateway.ts'
 import { readRunningNote } from './running-note.ts'
 import { STATE_FOLDER } from './state-path.ts'
 import { tar } from './tar.ts'
@@ -64,9 +65,10 @@ function checksOf(client: ApiClient, flags: CheckFlags): Extra {
 function ofGateway(state: string): readonly Extra[] {
   const note = readRunningNote(state)
   if (note === undefined) return []
+  const gateway = localGateway(note.admin)
   const ask = async (path: string) => {
     let why = ''
-    const answer = await askAdmin(note.admin, path, { tell: (failure) => (why = failure) })
+    const answer = await askAdmin(await gateway.server(), path, { tell: (failure) => (why = failure) })
     return 'exitCode' in answer ? { why } : answer
   }
   return [

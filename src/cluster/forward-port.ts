@@ -12,7 +12,7 @@ import { writeBinaryFrame, writePong } from '#net/websocket/write-frame.ts'
 import type { ApiClient } from './api-client.ts'
 import { ApiUnreadable } from './api-unreadable.ts'
 
-/** Messages begin with the number of a channel (decision 0321). */
+/** Messages begin with the number of a channel (decision 0323). */
 const PROTOCOL = 'v4.channel.k8s.io'
 const DATA = 0
 const ERROR = 1
