@@ -34,6 +34,21 @@ export function addClusterCommands(program: Command, end: (code: ExitCode) => vo
       const { collect } = await import('./collect.ts')
       end(await collect(options))
     })
+  program
+    .command('definitions')
+    .description('Tools for CustomResourceDefinitions.')
+    .command('migrate')
+    .description(
+      'Store all objects of the kinds of this gateway in the version that their definitions store, and remove older versions from status.storedVersions. It may be stopped at any time, and repeated. Exit code 0: all definitions are done.',
+    )
+    .argument('[definitions...]', 'names of other definitions, such as httproutes.gateway.networking.k8s.io')
+    .addOption(kubeconfig())
+    .addOption(context())
+    .option('--dry-run', 'write nothing, and say what would be done')
+    .action(async (definitions, options) => {
+      const { migrateDefinitions } = await import('./migrate-definitions.ts')
+      end(await migrateDefinitions(definitions, options))
+    })
 }
 
 export const kubeconfig = () =>
