@@ -31,6 +31,7 @@ interface Verdict {
 export async function checkCrds(transcript: Transcript): Promise<void> {
   const documents = invalidDocuments().filter(({ name }) => name.startsWith('proxy-'))
   const files = readdirSync(DEFINITIONS).map((name) => join(DEFINITIONS, name))
+  await checkCosts(transcript, files)
   const objects = documents.map(({ text }) => parse(text) as object)
   // It ends with an error if a definition is refused.
   const lines = await askReferee('judge-objects', files, objects)
@@ -41,6 +42,29 @@ export async function checkCrds(transcript: Transcript): Promise<void> {
   transcript.check('each document is refused, but for those of the table', unexpected, [])
   const unused = ONLY_HERE.filter(([document]) => !accepted.some((each) => document.test(nameOf(each))))
   transcript.check('the table has no surplus', unused.map(String), [])
+}
+
+/** Says how much of the limits of an API server the rules of each definition cost, as it estimates them when the definition is created. */
+async function checkCosts(transcript: Transcript, files: readonly string[]): Promise<void> {
+  const measures = (await askReferee('measure-rules', files, [])).map((line) => JSON.parse(line) as Measure)
+  transcript.check('definitions measured', measures.length, files.length)
+  for (const { name, rules, total, totalLimit, costliest, ruleLimit, path } of measures) {
+    const share = (cost: number, limit: number) => `${((100 * cost) / limit).toFixed(1)}% of the limit`
+    const what = `${name}: ${rules} rules cost ${share(total, totalLimit)}, the costliest ${share(costliest, ruleLimit)} (${path})`
+    transcript.check(what, total <= totalLimit && costliest <= ruleLimit, true)
+  }
+}
+
+/** What `measure-rules` prints. */
+interface Measure {
+  readonly name: string
+  readonly rules: number
+  readonly total: number
+  readonly totalLimit: number
+  readonly costliest: number
+  readonly ruleLimit: number
+  /** Of the costliest rule. */
+  readonly path: string
 }
 
 /** Unknown fields are refused with `fieldValidation=Strict`. */

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { startTestServer, TOKEN } from '#apiserver/testing.ts'
-import { ApiClient } from './api-client.ts'
-import { ApiUnreadable } from './api-unreadable.ts'
-import { definitionPath } from './definition-path.ts'
-import { migrateDefinition } from './migrate-definition.ts'
+import { ApiClient } from '#cluster/api-client.ts'
+import { ApiUnreadable } from '#cluster/api-unreadable.ts'
+import { definitionPath } from '#cluster/definition-path.ts'
+import { migrateDefinition } from '#cluster/migrate-definition.ts'
 
 const NAME = 'widgets.example.com'
 const LIST = '/apis/example.com/v1/namespaces/default/widgets'
