@@ -110,10 +110,19 @@ function checkOwn({ info, name, definition }: Found): readonly Check[] {
   ]
 }
 
-/** An API server adds defaults elsewhere in a definition. */
+/** An API server adds defaults elsewhere in a definition, and drops `properties` without any. */
 function schemasOf(spec: Members): unknown {
   const versions = itemsOf(spec.versions).map(membersOf)
-  return versions.map(({ name, served, storage, schema }) => ({ name, served, storage, schema }))
+  return versions.map(({ name, served, storage, schema }) => ({ name, served, storage, schema: withoutEmpty(schema) }))
+}
+
+function withoutEmpty(schema: unknown): unknown {
+  if (Array.isArray(schema)) return schema.map(withoutEmpty)
+  if (typeof schema !== 'object' || schema === null) return schema
+  const kept = Object.entries(schema).filter(
+    ([name, member]) => name !== 'properties' || Object.keys(membersOf(member)).length > 0,
+  )
+  return Object.fromEntries(kept.map(([name, member]) => [name, withoutEmpty(member)]))
 }
 
 function checkBundle(name: string, definition: Members): readonly Check[] {

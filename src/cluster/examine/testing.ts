@@ -21,12 +21,21 @@ export const RIGHTS = readFileSync(
 /** The definitions of the chart, and those of the Gateway API, as an API server has them. */
 export function storedDefinitions(): ListedObject[] {
   return KINDS.filter(({ own, group }) => own || group === GATEWAY_GROUP).map((info) => ({
-    ...(info.own ? (customResourceDefinition(info) as unknown as ListedObject) : gatewayDefinition(info)),
+    ...(info.own ? stored(customResourceDefinition(info)) : gatewayDefinition(info)),
     status: {
       storedVersions: [info.versions[0]],
       conditions: ['NamesAccepted', 'Established'].map((type) => ({ type, status: 'True' })),
     },
   }))
+}
+
+/** An API server drops `properties` without any. */
+function stored(definition: object): ListedObject {
+  return JSON.parse(
+    JSON.stringify(definition)
+      .replaceAll(/"properties":\{\},?/g, '')
+      .replaceAll(',}', '}'),
+  )
 }
 
 function gatewayDefinition({ plural, group, versions }: KindInfo): ListedObject {
