@@ -1,5 +1,6 @@
 import { runParts } from '../run-parts.ts'
 import { checkCharts } from './charts.ts'
+import { checkOperation } from './check.ts'
 import { checkDiagnosis } from './diagnosis.ts'
 import { checkFleet } from './fleet.ts'
 import { checkImage } from './image.ts'
@@ -23,6 +24,7 @@ await runParts('interop:cluster', {
   fleet: checkFleet,
   image: checkImage,
   install: checkInstall,
+  check: checkOperation,
   traffic: checkTraffic,
   definitions: checkDefinitions,
   parameters: checkParameters,
