@@ -8,23 +8,26 @@ import { ociArchive } from './image/oci-archive.ts'
 
 /**
  * Bundles the source, and writes the image of the gateway as an OCI archive, without a container engine. It has the platform of this machine.
- * With `--rootfs`, writes only the files of the image, for `install/image/Dockerfile`.
+ * The program says that it has another version with `--version`, for tests of upgrades. With `--rootfs`, writes only the files of the image, for `install/image/Dockerfile`.
  *
- *     node_modules/.bin/node build/image.ts [--name REFERENCE | --rootfs] FILE.tar
+ *     node_modules/.bin/node build/image.ts [--name REFERENCE | --rootfs] [--version VERSION] FILE.tar
  */
 
 const MEGABYTE = 1e6
 const ROOT = join(import.meta.dirname, '..')
 
-const OPTIONS = { name: { type: 'string' }, rootfs: { type: 'boolean' } } as const
+const OPTIONS = { name: { type: 'string' }, version: { type: 'string' }, rootfs: { type: 'boolean' } } as const
 const { values, positionals } = parseArgs({ options: OPTIONS, allowPositionals: true })
 const [file] = positionals
 if (file === undefined || positionals.length > 1 || (values.name !== undefined && values.rootfs)) {
-  console.error('usage: node_modules/.bin/node build/image.ts [--name REFERENCE | --rootfs] FILE.tar')
+  console.error(
+    'usage: node_modules/.bin/node build/image.ts [--name REFERENCE | --rootfs] [--version VERSION] FILE.tar',
+  )
   process.exit(2)
 }
 await import('./run.mjs')
-const { version } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as { version: string }
+const { version: own } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as { version: string }
+const { version = own } = values
 const reference = values.name ?? `ghcr.io/gatewright/gatewright:${version}`
 const input = gatewrightImage(reference, { version, revision: revisionOf(ROOT) })
 if (values.rootfs) writeRootFileSystem(file)

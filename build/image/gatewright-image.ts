@@ -53,7 +53,7 @@ export function gatewrightImage(reference: string, { version, revision }: ImageV
       },
       { name: 'runtime', entries: withFolders([{ path: RUNTIME, mode: 0o755, bytes: readFileSync(runtime) }]) },
       { name: 'packages', entries: withFolders(packages()) },
-      { name: 'gatewright', entries: withFolders([...program(), COMMAND]) },
+      { name: 'gatewright', entries: withFolders([...program(version), COMMAND]) },
     ],
     config: {
       ...CONFIG,
@@ -114,10 +114,14 @@ export function packages(): readonly TarEntry[] {
   return filesOf([VOCABULARIES])
 }
 
-/** What `npm pack` packs, without source maps. */
-export function program(): readonly TarEntry[] {
-  const { files } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as { files: readonly string[] }
-  return filesOf(['package.json', 'LICENSE', ...files]).filter(({ path }) => !path.endsWith('.map'))
+/** What `npm pack` packs, without source maps. @param version that the program says; default: that of the package */
+export function program(version?: string): readonly TarEntry[] {
+  const own = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as { files: readonly string[] }
+  const described = {
+    path: `${HOME}/package.json`,
+    bytes: Buffer.from(JSON.stringify({ ...own, ...(version && { version }) })),
+  }
+  return [described, ...filesOf(['LICENSE', ...own.files]).filter(({ path }) => !path.endsWith('.map'))]
 }
 
 function filesOf(patterns: readonly string[]): readonly TarEntry[] {

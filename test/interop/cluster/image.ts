@@ -8,22 +8,35 @@ import { type RunningCluster, restrictedNamespace, runningCluster } from './runn
 
 export const REPOSITORY = 'localhost/gatewright'
 export const TAG = 'interop'
+/** The same program with another version. */
+export const NEXT = 'interop-next'
+export const NEXT_VERSION = '99.0.0'
 const NAMESPACE = 'gatewright-image'
 const ROOT = join(import.meta.dirname, '..', '..', '..')
 
-let archive: string | undefined
+const archives = new Map<string, string>()
 
 /** Makes the image of this checkout, once for all parts, and gives it to the node. */
-export async function importOwnImage({ importImage }: RunningCluster): Promise<void> {
-  archive ??= makeOwnImage()
-  await importImage(archive)
+export async function importOwnImage(cluster: RunningCluster): Promise<void> {
+  await importImage(cluster, TAG)
 }
 
-function makeOwnImage(): string {
+/** The same with another version. */
+export async function importNextImage(cluster: RunningCluster): Promise<void> {
+  await importImage(cluster, NEXT, '--version', NEXT_VERSION)
+}
+
+async function importImage(cluster: RunningCluster, tag: string, ...more: readonly string[]): Promise<void> {
+  const archive = archives.get(tag) ?? makeImage(tag, more)
+  archives.set(tag, archive)
+  await cluster.importImage(archive)
+}
+
+function makeImage(tag: string, more: readonly string[]): string {
   const folder = mkdtempSync(join(tmpdir(), 'gatewright-image-'))
   process.once('exit', () => rmSync(folder, { recursive: true }))
   const file = join(folder, 'image.tar')
-  const words = [join(ROOT, 'build', 'image.ts'), '--name', `${REPOSITORY}:${TAG}`, file]
+  const words = [join(ROOT, 'build', 'image.ts'), '--name', `${REPOSITORY}:${tag}`, ...more, file]
   execFileSync(process.execPath, words, { stdio: 'inherit' })
   return file
 }

@@ -16,6 +16,7 @@ import { checkOutage } from './traffic/outage.ts'
 import { checkRollouts } from './traffic/rollouts.ts'
 import { checkRotation } from './traffic/rotation.ts'
 import { checkTraffic } from './traffic/traffic.ts'
+import { checkVersions } from './traffic/versions.ts'
 
 /** Checks image, charts and the objects that run proxies with Helm and with a real cluster. */
 await runParts('interop:cluster', {
@@ -36,4 +37,5 @@ await runParts('interop:cluster', {
   replicas: checkReplicas,
   rotation: checkRotation,
   diagnosis: checkDiagnosis,
+  versions: checkVersions,
 })
