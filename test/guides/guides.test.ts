@@ -12,6 +12,7 @@ const NOT_RUN: Readonly<Record<string, string>> = {
   'explain.md': 'explain.test.ts runs it with servers of other implementations',
   'expressions.md': 'expressions.test.ts evaluates its expressions',
   'forwarded-headers.md': 'shows configuration',
+  'gitops.md': 'needs a cluster; the part gitops of test/interop/cluster has one',
   'install-on-kubernetes.md': 'needs a cluster; test/interop/cluster has one',
   'install.md': 'needs a package; test/package installs one',
   'monitoring.md': 'needs Prometheus, Grafana and the Collector; test/interop/observe has two of them',

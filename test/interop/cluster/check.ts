@@ -13,8 +13,17 @@ import { runningCluster } from './running-cluster.ts'
 const SYSTEM = 'gatewright-check'
 const TEAM = 'gatewright-check-team'
 const ROOT = join(import.meta.dirname, '..', '..', '..')
-/** A value of a Secret that the Gateway refers to. */
+/** The key of a client, which somebody has also written into an annotation. */
 const PLANTED = 'planted-value-of-a-secret'
+const KEYS = {
+  apiVersion: 'gatewright.dev/v1alpha1',
+  kind: 'ProxyPolicy',
+  metadata: { name: 'keys', annotations: { note: `try it with ${PLANTED}` } },
+  spec: {
+    targetRefs: [{ group: 'gateway.networking.k8s.io', kind: 'Gateway', name: 'main' }],
+    traffic: { apiKeyAuthentication: { secretRef: { name: 'planted' } } },
+  },
+}
 
 /** What `check` finds after an installation, and the archive of `collect`. */
 export const checkOperation: Part = async (transcript, stops) => {
@@ -29,8 +38,8 @@ export const checkOperation: Part = async (transcript, stops) => {
     checks.filter(({ verdict }) => verdict !== 'ok').map(({ verdict, detail }) => `${verdict}: ${detail}`)
   await installController(cluster, SYSTEM, stops)
   const team = await createTeam(cluster, TEAM, stops)
-  await team.kubectl(['create', 'secret', 'generic', 'planted', `--from-literal=tls.key=${PLANTED}`])
-  await team.apply(gateway('main'))
+  await team.kubectl(['create', 'secret', 'generic', 'planted', `--from-literal=client=${PLANTED}`])
+  await team.apply(gateway('main'), KEYS)
   transcript.check(
     'a Gateway',
     await team.condition('gateway/main', 'Programmed', 'True/Programmed'),

@@ -3,6 +3,7 @@ import { checkCharts } from './charts.ts'
 import { checkOperation } from './check.ts'
 import { checkDiagnosis } from './diagnosis.ts'
 import { checkFleet } from './fleet.ts'
+import { checkGitops } from './gitops.ts'
 import { checkImage } from './image.ts'
 import { checkInstall } from './install.ts'
 import { checkDefinitions } from './refusals/definitions.ts'
@@ -26,6 +27,7 @@ await runParts('interop:cluster', {
   image: checkImage,
   install: checkInstall,
   check: checkOperation,
+  gitops: checkGitops,
   traffic: checkTraffic,
   definitions: checkDefinitions,
   parameters: checkParameters,
