@@ -87,7 +87,7 @@ function shakeHands(url: string, authorities: string): Promise<string> {
     socket.on('error', ({ message }) => resolve(message))
     socket.once('secureConnect', () => {
       resolve(socket.getPeerX509Certificate()!.fingerprint256)
-      socket.destroy()
+      socket.end()
     })
   })
 }

@@ -30,7 +30,7 @@ const connect = () => {
   const ca = fs.readFileSync('/config/ca.crt')
   const socket = tls.connect({ host: '${HOST}', port: 9978, servername: '${HOST}', ca, ALPNProtocols: ['h2'] })
   socket.on('error', ({ message }) => tell('failed: ' + message))
-  socket.on('secureConnect', () => (tell(socket.getPeerX509Certificate().fingerprint256), socket.destroy()))
+  socket.on('secureConnect', () => (tell(socket.getPeerX509Certificate().fingerprint256), socket.end()))
   socket.on('close', () => setTimeout(connect, 1000))
 }
 connect()`
