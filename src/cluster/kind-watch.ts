@@ -82,6 +82,8 @@ export class KindWatch {
   #version: string | undefined
   /** `namespace/name` of the objects. */
   #known = new Set<string>()
+  /** When the list was last read, the API did not serve the kind. */
+  #wasAbsent = false
   /** Attempts in a row that failed. */
   #failures = 0
   /** The list was read because its position was too old, and there was no event since. */
@@ -156,6 +158,7 @@ export class KindWatch {
       this.#version = version
       this.#replace(items, version)
       this.#failures = 0
+      this.#wasAbsent = false
       if (!this.#isExpired) this.#backOff.reset()
       this.#enter({ kind: 'following' }, true)
       return 0
@@ -215,14 +218,14 @@ export class KindWatch {
     this.#sink.removed(namespace, name)
   }
 
-  /** A server that is about to start may not know all kinds, so objects are given up only after a second look. */
+  /** A server that has just started may not know all kinds, so objects are given up only after a second look. */
   #absent(): number {
     const { info } = this.watched
     if (info.group === '')
       throw new ApiUnreadable(`${this.#client.server} serves no ${info.plural}; is it a Kubernetes API?`)
-    if (this.#known.size > 0 && this.#failures === 0) {
-      this.#failures++
-      return this.#backOff.next()
+    if (this.#known.size > 0 && !this.#wasAbsent) {
+      this.#wasAbsent = true
+      return jitter(this.#times.absent)
     }
     this.#version = undefined
     this.#replace([], '')

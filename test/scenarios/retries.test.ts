@@ -135,7 +135,7 @@ const ROUTES: Readonly<Record<string, object>> = {
     },
   },
   each: { backend: { http: { requestTimeout: '200ms' } } },
-  again: { backend: { http: { requestTimeout: '200ms' } }, traffic: { retry: { attempts: 1 } } },
+  again: { backend: { http: { requestTimeout: '1s' } }, traffic: { retry: { attempts: 1 } } },
   marked: {
     traffic: {
       retry: { codes: [503], attempts: 1 },

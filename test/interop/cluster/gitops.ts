@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs'
+import { globSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { createCertificate } from '#apiserver/credentials/certificates.ts'
 import type { Part } from '../run-parts.ts'
@@ -10,7 +10,9 @@ import { runningCluster } from './running-cluster.ts'
 
 const SYSTEM = 'gatewright-gitops'
 const TEAM = 'gatewright-gitops-team'
-const EXAMPLES = join(import.meta.dirname, '..', '..', '..', 'examples', 'kubernetes')
+const ROOT = join(import.meta.dirname, '..', '..', '..')
+const EXAMPLES = join(ROOT, 'examples', 'kubernetes')
+const DEFINITIONS = join(ROOT, 'install', 'crds')
 /** The field managers of Argo CD and of Flux. */
 const MANAGERS = ['argocd-controller', 'kustomize-controller']
 
@@ -34,18 +36,14 @@ export const checkGitops: Part = async (transcript, stops) => {
   const image = `image.registry=,image.repository=${REPOSITORY},image.tag=${TAG}`
   const template = ['template', 'gatewright', join(CHARTS, 'gatewright'), '--set', image, '-n', SYSTEM]
   const { output: chart } = await cluster.helm(template)
-  const { output: definitions } = await cluster.helm([
-    'template',
-    'crds',
-    join(CHARTS, 'gatewright-crds'),
-    '-n',
-    SYSTEM,
-  ])
+  const definitions = globSync('*.yaml', { cwd: DEFINITIONS }).map((name) =>
+    readFileSync(join(DEFINITIONS, name), 'utf8'),
+  )
   for (const manager of MANAGERS) {
     for (const [what, namespace, text] of [
       ['the examples', TEAM, objects],
       ['the chart', SYSTEM, chart],
-      ['the definitions', SYSTEM, definitions],
+      ['the definitions', SYSTEM, definitions.join('---\n')],
     ] as const) {
       const words = ['diff', ...server, `--field-manager=${manager}`, '-n', namespace]
       const { code, output } = await cluster.kubectl(words, text)

@@ -71,8 +71,11 @@ export const FAULTS: Readonly<Record<string, Fault>> = {
   async 'watches end with 410: etcd is compacted, and the API server starts anew'(rig) {
     await rig.team.apply(...spareRoutes(5, `${rig.random.below(1000)}.example`))
     await inside(rig, 'sh', '-c', COMPACT)
+    await signalPrograms(rig, 'STOP', 'kube-controller-manager')
     await inside(rig, 'sh', '-c', RESTART_API_SERVER)
     await rig.team.until('the API server', async () => (await rig.system(['get', '--raw', '/readyz'])) === 'ok', 2)
+    await sleep(HEARTBEAT_MS)
+    await signalPrograms(rig, 'CONT', 'kube-controller-manager')
     await untilControlled(rig)
   },
 
@@ -153,7 +156,7 @@ const RESTART_API_SERVER = `
   words=$(mktemp)
   cat /proc/$pid/cmdline > $words
   log=$(readlink /proc/$pid/fd/1)
-  kill $pid
+  kill -9 $pid
   # What nobody waits for stays, without words.
   while grep -q . /proc/$pid/cmdline 2>/dev/null; do sleep 0.2; done
   setsid xargs -0 -a $words sh -c 'exec "$@"' sh >> "$log" 2>&1 </dev/null &`
