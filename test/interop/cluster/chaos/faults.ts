@@ -157,6 +157,5 @@ const RESTART_API_SERVER = `
   cat /proc/$pid/cmdline > $words
   log=$(readlink /proc/$pid/fd/1)
   kill -9 $pid
-  # What nobody waits for stays, without words.
-  while grep -q . /proc/$pid/cmdline 2>/dev/null; do sleep 0.2; done
+  while ss -Hltn 'sport = :6443' | grep -q .; do sleep 0.2; done
   setsid xargs -0 -a $words sh -c 'exec "$@"' sh >> "$log" 2>&1 </dev/null &`
