@@ -13,7 +13,7 @@ const OBJECTS = join(import.meta.dirname, 'requests.yaml')
 
 /** Rights that need not be used here, each with its reason. */
 const UNUSED: readonly (readonly [rights: RegExp, reason: string])[] = [
-  [/^\/secrets update$/, 'only a certificate at two thirds of its life is renewed: the part rotation'],
+  [/^\/secrets update$/, 'A certificate is renewed at two thirds of its life: see the part rotation.'],
   [
     /^gateway\.networking\.k8s\.io\/gateways\/finalizers update$/,
     'Clusters with OwnerReferencesPermissionEnforcement ask for it when an owner blocks its deletion.',
