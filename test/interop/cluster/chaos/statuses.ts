@@ -6,7 +6,7 @@ const KINDS = 'gateways,httproutes,proxypolicies,proxyparameters'
 
 interface Object {
   readonly kind: string
-  readonly metadata: { readonly name: string }
+  readonly metadata: { readonly name: string; readonly generation?: number }
   readonly status?: unknown
 }
 
@@ -21,6 +21,14 @@ export async function statusesNow(team: Team): Promise<Readonly<Record<string, u
     timeless(status),
   ])
   return Object.fromEntries(entries)
+}
+
+/** Whether all statuses are about the objects as they are. */
+export async function areStatusesCurrent(team: Team): Promise<boolean> {
+  return (await objectsOf(team)).every(({ metadata, status }) => {
+    const generations = JSON.stringify(status ?? {}).match(/(?<="observedGeneration":)\d+/g) ?? []
+    return generations.every((generation) => Number(generation) === metadata.generation)
+  })
 }
 
 /** Without the member that says when a condition changed. */
