@@ -149,6 +149,29 @@ test('a kind that is absent is off until the API serves it, in the version that 
   expect(codes()).toContain(absent)
 })
 
+test('a server that has just started and does not know a kind yet loses none of its objects', async () => {
+  const { api, store, turns } = await open({ [ROUTES]: [route('a')] })
+  await store.synced
+  await eventually('a watch', () => api.isWatched(ROUTES))
+  let [failures, absences] = [0, 0]
+  api.special = ({ path }, response) => {
+    if (!path.startsWith(ROUTES) || absences > 0) return
+    if (path.includes('watch=true') || failures === 0) {
+      failures++
+      response.writeHead(503).end()
+    } else {
+      absences++
+      response.writeHead(404).end()
+    }
+  }
+  api.breakWatches(ROUTES)
+  await eventually('a list without the kind', () => absences === 1)
+  api.putSilently(ROUTES, route('b'))
+  await eventually('the next list', () => turns.flat().includes('+HTTPRoute b'))
+  expect(failures).toBeGreaterThan(1)
+  expect(turns.flat()).not.toContain('-HTTPRoute a')
+})
+
 test('without permission, a store is not synced and says why, until it is permitted', async () => {
   let isForbidden = true
   const { api, store } = await open(
