@@ -4,7 +4,7 @@ import { hostAndPort } from '#api/process-variables.ts'
 import { compareText } from '#base/compare-text.ts'
 import { suggest } from '#base/suggest.ts'
 import { CONTAINER } from '#deploy/container.ts'
-import { labelValue } from '#deploy/names.ts'
+import { GATEWAY_LABEL, labelValue } from '#deploy/names.ts'
 import type { ApiClient } from './api-client.ts'
 import { ApiUnreadable } from './api-unreadable.ts'
 import { itemsOf, type Members, membersOf, textOf } from './kubeconfig.ts'
@@ -14,8 +14,6 @@ import { PAGE, readPages } from './read-pages.ts'
 const GATEWAY = findKind('Gateway')!
 const CLASS = findKind('GatewayClass')!
 const POD = findKind('Pod')!
-/** As the controller labels pods (`src/deploy/generated.ts`), and the Gateway API asks for. */
-const LABEL = 'gateway.networking.k8s.io/gateway-name'
 
 /** A pod that runs the proxy of a Gateway. */
 export interface GatewayPod extends ObjectName {
@@ -41,7 +39,7 @@ export interface ClusterGateway extends ObjectName {
  * @throws ApiUnreadable also if there is no such Gateway, or if it has no pod
  */
 export async function podsOfGateway(client: ApiClient, gateway: ObjectName): Promise<readonly GatewayPod[]> {
-  const pods = await listPods(client, gateway.namespace, `${LABEL}=${labelValue(gateway.name)}`)
+  const pods = await listPods(client, gateway.namespace, `${GATEWAY_LABEL}=${labelValue(gateway.name)}`)
   if (pods.length > 0) return pods.map(({ pod }) => pod)
   const { message } = await readGateway(client, gateway)
   throw new ApiUnreadable(`Gateway ${nameOf(gateway)} has no pod${message === '' ? '' : `: ${message}`}`)
@@ -79,7 +77,7 @@ export async function readGateways(
   const gateways = (await list(client, listPath(GATEWAY, GATEWAY.versions[0], namespace))).filter(({ spec }) =>
     classes.includes(textOf(membersOf(spec).gatewayClassName) ?? ''),
   )
-  const pods = gateways.length === 0 ? [] : await listPods(client, namespace, LABEL)
+  const pods = gateways.length === 0 ? [] : await listPods(client, namespace, GATEWAY_LABEL)
   return gateways.map(describeGateway).map((gateway) => ({
     gateway,
     pods: pods
@@ -109,7 +107,7 @@ async function listPods(
     const container = itemsOf(membersOf(pod.spec).containers)
       .map(membersOf)
       .find(({ name }) => name === CONTAINER)
-    const label = textOf(membersOf(membersOf(pod.metadata).labels)[LABEL]) ?? ''
+    const label = textOf(membersOf(membersOf(pod.metadata).labels)[GATEWAY_LABEL]) ?? ''
     // Other implementations use the same label.
     return container === undefined ? [] : [{ pod: describePod(pod, container), label }]
   })

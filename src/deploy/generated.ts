@@ -7,7 +7,7 @@ import type { JsonObject } from '#base/json.ts'
 import { sha256OfByteText } from '#base/sha256.ts'
 import { AUTHORITY_FILE, CONFIG_FILE, podVolumes, USER } from './container.ts'
 import type { Manifest } from './manifest.ts'
-import { labelValue, nameOfObjects } from './names.ts'
+import { GATEWAY_LABEL, labelValue, nameOfObjects } from './names.ts'
 import type { DeploySettings } from './settings.ts'
 
 const GATEWAY_PREFIX = 'gateway.networking.k8s.io/'
@@ -31,7 +31,7 @@ export function identityOf({ metadata, spec }: GatewayObject, { version }: Deplo
   const selector = {
     'app.kubernetes.io/name': gateway,
     'app.kubernetes.io/instance': gateway,
-    [`${GATEWAY_PREFIX}gateway-name`]: gateway,
+    [GATEWAY_LABEL]: gateway,
   }
   const { labels, annotations } = spec.infrastructure ?? {}
   const ofGateway = withoutReserved(annotations)

@@ -1,6 +1,9 @@
 import { toByteText } from '#base/byte-text.ts'
 import { sha256OfByteText } from '#base/sha256.ts'
 
+/** Label of everything that belongs to a Gateway, pods included, with `labelValue` of its name (Gateway API, GEP-1762). */
+export const GATEWAY_LABEL = 'gateway.networking.k8s.io/gateway-name'
+
 const MAX_LENGTH = 63
 const KEPT_LENGTH = 50
 const DIGEST_LENGTH = 12

@@ -7,6 +7,7 @@ import { type MergeKeys, mergeKeysOf } from '#patch/merge-keys.ts'
 import { applyStrategicMergePatch } from '#patch/strategic-merge-patch.ts'
 import { CONTAINER, VOLUMES } from './container.ts'
 import { type Manifest, type Step, textOfPath, valueAt } from './manifest.ts'
+import { GATEWAY_LABEL } from './names.ts'
 
 /** Fields of ProxyParameters with overlays. */
 export type OverlayField =
@@ -109,7 +110,7 @@ function keysOf(kind: string): MergeKeys {
 }
 
 /** By it, the controller finds objects that are no longer wanted. */
-const OWN_LABEL: readonly Step[] = ['metadata', 'labels', 'gateway.networking.k8s.io/gateway-name']
+const OWN_LABEL: readonly Step[] = ['metadata', 'labels', GATEWAY_LABEL]
 
 const POD: readonly Step[] = ['spec', 'template', 'spec']
 const PROXY: readonly Step[] = [...POD, 'containers', { name: CONTAINER }]
@@ -123,7 +124,7 @@ const PROTECTED: { readonly [Field in OverlayField]: readonly (readonly Step[])[
     ['spec', 'selector'],
     ['spec', 'template', 'metadata', 'labels', 'app.kubernetes.io/name'],
     ['spec', 'template', 'metadata', 'labels', 'app.kubernetes.io/instance'],
-    ['spec', 'template', 'metadata', 'labels', 'gateway.networking.k8s.io/gateway-name'],
+    ['spec', 'template', 'metadata', 'labels', GATEWAY_LABEL],
     [...POD, 'serviceAccountName'],
     [...POD, 'serviceAccount'],
     [...POD, 'volumes', { name: VOLUMES.config.name }],

@@ -17,7 +17,7 @@ import { type GatewayParameters, resolveParameters } from '#control/gateways/res
 import { GatewayPorts } from '#deploy/gateway-ports.ts'
 import { decidedImage, imageIn, isRolledOut, withImage } from '#deploy/image.ts'
 import type { Manifest } from '#deploy/manifest.ts'
-import { labelValue } from '#deploy/names.ts'
+import { GATEWAY_LABEL, labelValue } from '#deploy/names.ts'
 import { type Rendered, type RenderInput, render } from '#deploy/render.ts'
 import type { DeploySettings } from '#deploy/settings.ts'
 import type { PlanChange } from '#plan/delta.ts'
@@ -285,5 +285,5 @@ function problemOf({ origin }: GatewayObject, code: FindingCode, message: string
 }
 
 function ownerOf({ metadata: { namespace, name, uid } }: OwnedGateway): Owner {
-  return { namespace, name, uid, selector: `gateway.networking.k8s.io/gateway-name=${labelValue(name)}` }
+  return { namespace, name, uid, selector: `${GATEWAY_LABEL}=${labelValue(name)}` }
 }

@@ -1,5 +1,6 @@
 import { keyOf, objectKey } from '#api/object.ts'
 import { CONTROLLER_PORTS, OWN_PORTS } from '#api/own-ports.ts'
+import { GATEWAY_LABEL } from '#deploy/names.ts'
 import type { ApiClient } from '../api-client.ts'
 import { ClusterReader } from '../examine/cluster-reader.ts'
 import { CONTROLLER_LABELS, findControllers } from '../examine/find-controllers.ts'
@@ -7,8 +8,6 @@ import { collectEvents } from './collect-events.ts'
 import { collectObjects } from './collect-objects.ts'
 import { collectPods, type PodSelection } from './collect-pods.ts'
 import { type SupportFile, SupportFiles, secretsHider } from './support-files.ts'
-
-const PROXY_LABELS = 'gateway.networking.k8s.io/gateway-name'
 
 export interface CollectOptions {
   readonly controllerNamespace: string
@@ -45,7 +44,7 @@ export async function collectCluster(client: ApiClient, options: CollectOptions)
       labels: CONTROLLER_LABELS,
       metricsPort: CONTROLLER_PORTS.metrics,
     },
-    { role: 'proxies', namespaces, labels: PROXY_LABELS, metricsPort: OWN_PORTS.metrics },
+    { role: 'proxies', namespaces, labels: GATEWAY_LABEL, metricsPort: OWN_PORTS.metrics },
   ]
   const pods = await Promise.all(selections.map((each) => collectPods(reader, files, each, logLines)))
   await collectEvents(reader, files, {

@@ -2,6 +2,7 @@ import { GATEWAY_GROUP } from '#api/groups.ts'
 import { apiVersionOf, findKind, KINDS, type KindInfo } from '#api/kinds.ts'
 import { type ApiObject, objectKey } from '#api/object.ts'
 import { secretsOfObject } from '#control/secret-values.ts'
+import { GATEWAY_LABEL } from '#deploy/names.ts'
 import { type ClusterReader, listIn } from '../examine/cluster-reader.ts'
 import { type Members, membersOf, textOf } from '../kubeconfig.ts'
 import { listPath, secretPath } from '../object-path.ts'
@@ -10,7 +11,6 @@ import { redactObject } from './redact-object.ts'
 import type { SupportFiles } from './support-files.ts'
 
 const SECRET = findKind('Secret')!
-const GATEWAY_NAME = 'gateway.networking.k8s.io/gateway-name'
 
 /** Kinds of the cluster that routes refer to: only those in namespaces with objects of the gateway. */
 const BACKENDS = ['Service', 'EndpointSlice'].map((kind) => findKind(kind)!)
@@ -96,7 +96,7 @@ async function collectSecrets(
     ...references.flatMap(({ namespace, selectors }) =>
       selectors.map((labels) => ({ namespace, labels: textOfLabels(labels) })),
     ),
-    ...places.map((namespace) => ({ namespace, labels: GATEWAY_NAME })),
+    ...places.map((namespace) => ({ namespace, labels: GATEWAY_LABEL })),
   ]
   const lists = selected.map(async ({ namespace, labels }) => {
     const reading = await reader.list(

@@ -1,5 +1,6 @@
 import { findKind } from '#api/kinds.ts'
 import { count } from '#base/count.ts'
+import { GATEWAY_LABEL } from '#deploy/names.ts'
 import { itemsOf, type Members, membersOf, textOf } from '../kubeconfig.ts'
 import { listPath } from '../object-path.ts'
 import { type Check, failure, ok, unknown, warning } from './check.ts'
@@ -9,7 +10,6 @@ import type { FoundController } from './find-controllers.ts'
 
 const CLASS = findKind('GatewayClass')!
 const GATEWAY = findKind('Gateway')!
-const GATEWAY_NAME = 'gateway.networking.k8s.io/gateway-name'
 const DEPLOYMENTS = '/apis/apps/v1'
 
 /** The Gateways that controllers run. */
@@ -46,7 +46,7 @@ export async function checkGateways(
   const run = (gateways.value ?? []).filter(({ spec }) => known.has(textOf(membersOf(spec).gatewayClassName) ?? ''))
   const pods = await listIn(reader, namespaces, (namespace) => {
     const scope = namespace === undefined ? '' : `/namespaces/${encodeURIComponent(namespace)}`
-    return `${DEPLOYMENTS}${scope}/deployments?labelSelector=${encodeURIComponent(GATEWAY_NAME)}`
+    return `${DEPLOYMENTS}${scope}/deployments?labelSelector=${encodeURIComponent(GATEWAY_LABEL)}`
   })
   const proxies =
     'why' in pods
@@ -81,7 +81,7 @@ function checkProgrammed(gateway: Members): readonly Check[] {
 
 function checkProxies(deployment: Members): Check {
   const [namespace, name] = [namespaceOf(deployment), nameOf(deployment)]
-  const look = `kubectl -n ${namespace} describe deployment ${name}; kubectl -n ${namespace} get pods -l ${GATEWAY_NAME}`
+  const look = `kubectl -n ${namespace} describe deployment ${name}; kubectl -n ${namespace} get pods -l ${GATEWAY_LABEL}`
   return checkReplicas('gateways', `proxies ${namespace}/${name}`, deployment, look)
 }
 
