@@ -27,6 +27,13 @@ export const UNCHECKED_MATERIAL: TlsMaterialCheck = {
   validity: () => undefined,
 }
 
+const WHOLE_CERTIFICATE = /-----BEGIN CERTIFICATE-----[^-]*-----END CERTIFICATE-----/g
+
+/** The complete certificates of a text in PEM. */
+export function certificatesIn(pem: string): readonly string[] {
+  return pem.match(WHOLE_CERTIFICATE) ?? []
+}
+
 const CERTIFICATE = '-----BEGIN CERTIFICATE-----'
 const PRIVATE_KEY = 'PRIVATE KEY-----'
 

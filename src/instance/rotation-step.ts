@@ -1,4 +1,4 @@
-import type { TlsMaterialCheck } from '#base/tls-material.ts'
+import { certificatesIn, type TlsMaterialCheck } from '#base/tls-material.ts'
 
 /**
  * The entries of the Secret with the certificate of a controller, in PEM: `ca.crt` has the authorities that clients trust, `tls.crt` and `tls.key`
@@ -36,15 +36,13 @@ const SWITCH_FIRST = 1 / 12
 const SWITCH_LAST = 2 / 12
 const DROP = 3 / 12
 
-const CERTIFICATE = /-----BEGIN CERTIFICATE-----[^-]*-----END CERTIFICATE-----/g
-
 /** The next step of a rotation of authority and certificate. All of its state is in the Secret and in the dates of its certificates. @returns undefined: none is due */
 export async function nextStep(entries: CertificateEntries, input: RotationInput): Promise<RotationStep | undefined> {
   const { 'next.crt': certificate, 'next.key': key, ...inUse } = entries
   const age = ageOf(inUse['tls.crt'], input)
   if (certificate !== undefined && key !== undefined)
     return switchStep({ ...inUse, 'tls.crt': certificate, 'tls.key': key }, age, input)
-  const authorities = inUse['ca.crt']?.match(CERTIFICATE) ?? []
+  const authorities = certificatesIn(inUse['ca.crt'] ?? '')
   const own = authorities.at(-1) ?? ''
   if (age >= PUBLISH) {
     const next = await input.issue()

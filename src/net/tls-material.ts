@@ -1,11 +1,10 @@
 import { createPrivateKey, X509Certificate } from 'node:crypto'
 import { createSecureContext } from 'node:tls'
-import type { CertificateValidity, TlsMaterialCheck } from '#base/tls-material.ts'
+import { type CertificateValidity, certificatesIn, type TlsMaterialCheck } from '#base/tls-material.ts'
 import { readSubjectAltNames } from './subject-alt-names.ts'
 
 /** Size of the cache of results; the same texts are checked repeatedly. */
 const MAX_CACHED = 4096
-const CERTIFICATE = /-----BEGIN CERTIFICATE-----[^-]*-----END CERTIFICATE-----/g
 
 /** Checks with the TLS library of Node. */
 export const TLS_MATERIAL: TlsMaterialCheck = {
@@ -26,7 +25,7 @@ function pairFault(cert: string, key: string): string | undefined {
 }
 
 function authoritiesFault(pem: string): string | undefined {
-  const certificates = pem.match(CERTIFICATE) ?? []
+  const certificates = certificatesIn(pem)
   if (certificates.length === 0) return 'it contains no complete certificate'
   const bad = certificates.findIndex((text) => attempt(() => new X509Certificate(text)) instanceof Error)
   if (bad < 0) return undefined

@@ -1,5 +1,5 @@
 import { parseJson } from '#base/parse-json.ts'
-import type { TlsMaterialCheck } from '#base/tls-material.ts'
+import { certificatesIn, type TlsMaterialCheck } from '#base/tls-material.ts'
 
 /** Something in a Secret or ConfigMap that is valid only for a time. */
 export interface MaterialEnd {
@@ -13,7 +13,6 @@ export interface MaterialEnd {
   readonly untilMs: number
 }
 
-const CERTIFICATE = /-----BEGIN CERTIFICATE-----[^-]*-----END CERTIFICATE-----/g
 /** A certificate, with the others of its chain. */
 const CHAIN = 'tls.crt'
 /** Authorities: while one is valid, others may have ended. */
@@ -40,7 +39,7 @@ export function endsIn(
 }
 
 function certificateEnds(entry: string, text: string, validity: TlsMaterialCheck['validity']): readonly MaterialEnd[] {
-  const certificates = text.match(CERTIFICATE) ?? []
+  const certificates = certificatesIn(text)
   return certificates.flatMap((pem, index) => {
     const valid = validity(pem)
     const number = certificates.length === 1 ? undefined : index + 1
