@@ -167,6 +167,10 @@ test('status without a Gateway shows all of the controller, and failures say wha
     code: 2,
     stderr: 'gatewright: name the Gateway, such as -n infra main\n',
   })
+  expect(await gatewright(['status', '--pod', 'main-1', ...at])).toMatchObject({
+    code: 2,
+    stderr: expect.stringContaining('--pod main-1 needs the name of its Gateway'),
+  })
   expect(await gatewright(['tail', '--admin', 'http://127.0.0.1:1', 'main'])).toMatchObject({
     code: 2,
     stderr: 'gatewright: --admin is a gateway on this machine, and cannot be combined with Gateway main\n',

@@ -15,15 +15,18 @@ import { print, printJson, printStyled } from '../output.ts'
 import { askAdmin } from '../reach/ask-admin.ts'
 import { chosenPods, podServer } from '../reach/cluster-gateway.ts'
 import { type ReachFlags, reachCluster } from '../reach/reach.ts'
+import { UsageError } from '../usage-error.ts'
 import { type GatewayState, gatewayLines, newestVersion, type PodState, whyBehind } from './gateway-lines.ts'
 import { statusLines } from './status-lines.ts'
 
 /**
  * Shows a Gateway of a cluster with what each of its pods says, or all Gateways in short.
  * @returns success if all are programmed, and all pods are ready with the newest configuration
- * @throws ApiUnreadable
+ * @throws UsageError, ApiUnreadable
  */
 export async function clusterStatus(name: string | undefined, flags: ReachFlags, isJson: boolean): Promise<ExitCode> {
+  if (name === undefined && flags.pod !== undefined)
+    throw new UsageError(`--pod ${flags.pod} needs the name of its Gateway`)
   const { client, namespace } = await reachCluster(flags)
   using _ = client
   if (name === undefined) {
