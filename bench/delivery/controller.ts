@@ -46,7 +46,7 @@ const QUIET_MS = 200
 
 const scale = JSON.parse(process.argv[2]!) as Scale
 
-/** Objects that nobody else changes. */
+/** Objects in memory, which only the bench changes. */
 class EditedObjects implements ObjectSource, Statuses {
   readonly #objects: Map<string, ApiObject>
   readonly #statuses = new Map<string, unknown>()

@@ -12,7 +12,7 @@ import { now } from '../config/gateway-clock.ts'
 import { scratchFolder } from '../scratch-folder.ts'
 import { gatewayName, type Scale } from './objects.ts'
 
-/** A process with many proxies that have no data plane: what they get is in force at once, and not kept. */
+/** A process with many proxies without a data plane. They report everything as in force at once, and store nothing. */
 
 export interface ProxiesOrder {
   /** Answer when so many proxies have got a change. */
