@@ -22,7 +22,12 @@ type FieldsOf<Kind extends PlanItem['kind']> = keyof Extract<PlanItem, { readonl
  * would make of it.
  */
 export const ITEM_FIELDS: { readonly [K in PlanItem['kind']]: { readonly [F in FieldsOf<K>]-?: Known } } = {
-  gateway: { ...HEAD, ...NAME, shutdown: { min: true, max: true } },
+  gateway: {
+    ...HEAD,
+    ...NAME,
+    shutdown: { min: true, max: true },
+    mesh: { trustDomain: true, additionalTrustDomains: true },
+  },
   listener: {
     ...HEAD,
     gateway: NAME,
@@ -73,7 +78,7 @@ export const ITEM_FIELDS: { readonly [K in PlanItem['kind']]: { readonly [F in F
     bounds: { maxConnections: true, maxWaiting: true },
     broken: true,
   },
-  endpoints: { ...HEAD, addresses: { host: true, port: true } },
+  endpoints: { ...HEAD, addresses: { host: true, port: true, meshPod: { ...NAME, serviceAccount: true } } },
   secret: { ...HEAD, ...NAME, labels: true, data: true },
   configmap: { ...HEAD, ...NAME, data: true },
   workload: { ...HEAD, ...NAME, serviceAccount: true, addresses: true },

@@ -34,7 +34,17 @@ export interface GatewayItem {
   readonly name: string
   /** How long its proxy waits when it stops, in seconds; undefined: not set (specification 1, 2.5). */
   readonly shutdown: { readonly min: number; readonly max: number } | undefined
+  /** Its proxy is a member of a service mesh (specification 1, 2.5). */
+  readonly mesh?: MeshDomains
   readonly origin: Origin
+}
+
+/** SPIFFE trust domains of a mesh. */
+export interface MeshDomains {
+  /** The domain of the proxy, and of the pods that it connects to. */
+  readonly trustDomain: string
+  /** Other domains, from which incoming tunnels are accepted, too. */
+  readonly additionalTrustDomains: readonly string[]
 }
 
 /**
@@ -235,8 +245,22 @@ export type ResolvedMcpTarget = BackendSpec<'mcp'>['targets'][number]
 export interface EndpointsItem {
   readonly kind: 'endpoints'
   readonly key: string
-  readonly addresses: readonly { readonly host: string; readonly port: number }[]
+  readonly addresses: readonly EndpointAddress[]
   readonly origin: Origin
+}
+
+export interface EndpointAddress {
+  readonly host: string
+  readonly port: number
+  /** The pod with the address, if it is in the mesh; only while a Gateway has `mesh`. */
+  readonly meshPod?: MeshPod
+}
+
+/** A pod that accepts tunnels of the mesh. Its SPIFFE id consists of the trust domain, its namespace and its service account. */
+export interface MeshPod {
+  readonly namespace: string
+  readonly name: string
+  readonly serviceAccount: string
 }
 
 /** A Secret that some item refers to. Key: `Secret/<namespace>/<name>`. */

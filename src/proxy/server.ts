@@ -18,6 +18,8 @@ import { BodyMemory } from '#net/body/body-memory.ts'
 import { ForwardRules, type Network } from '#net/connect/forward-rules.ts'
 import type { OperatorSocket } from '#net/connect/own-machine.ts'
 import { ownMachine } from '#net/connect/own-sockets.ts'
+import type { MeshMaterial } from '#net/hbone/mesh-material.ts'
+import type { MeshMember } from '#net/hbone/mesh-member.ts'
 import type { Peer } from '#net/peer.ts'
 import { createClientPool } from '#net/pool/client-pool.ts'
 import type { ClientPool } from '#net/stream.ts'
@@ -130,6 +132,7 @@ export class ProxyServer {
   readonly #kept: KeptCopies
   readonly #prices = new PriceBook()
   readonly #share: ThreadShare
+  readonly #mesh: MeshMember = { material: undefined }
   #operatorSockets: readonly OperatorSocket[] = []
 
   constructor(options: ProxyServerOptions) {
@@ -285,6 +288,10 @@ export class ProxyServer {
 
   keptChanged(update: KeptUpdate): void {
     this.#kept.update(update)
+  }
+
+  meshMaterialChanged(material: MeshMaterial): void {
+    this.#mesh.material = material
   }
 
   pricesChanged(list: PriceList): void {

@@ -2,6 +2,7 @@ import type { MessagePort } from 'node:worker_threads'
 import type { Level, Module } from '#base/log-levels.ts'
 import type { PriceList } from '#models/price-book.ts'
 import type { OperatorSocket } from '#net/connect/own-machine.ts'
+import type { MeshMaterial } from '#net/hbone/mesh-material.ts'
 import type { TransportSetting } from '#net/transport/choose-transports.ts'
 import type { NewRecords } from '#observe/decision-ring.ts'
 import type { LogFields } from '#observe/log/application-log.ts'
@@ -50,6 +51,8 @@ export type ToWorker =
   | { readonly kind: 'reopen-log' }
   /** New keys for TLS session tickets. */
   | { readonly kind: 'ticket-keys'; readonly keys: Uint8Array }
+  /** A new certificate of the mesh. */
+  | { readonly kind: 'mesh-material'; readonly material: MeshMaterial }
   /** Another worker has set a value. */
   | SetValue
   /** A text for channels of the worker. */

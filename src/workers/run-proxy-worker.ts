@@ -233,6 +233,8 @@ export async function runProxyWorker(start: WorkerStart, port: MessagePort, arou
         (text) => send({ kind: 'profile-recorded', result: { kind: 'profile', text } }),
         (error: unknown) => send({ kind: 'profile-recorded', result: { kind: 'failed', cause: `${error}` } }),
       )
+    } else if (message.kind === 'mesh-material') {
+      proxy.meshMaterialChanged(message.material)
     } else if (message.kind === 'prices') {
       proxy.pricesChanged(message.list)
     } else if (message.kind === 'kept') {

@@ -4,6 +4,7 @@ import { Worker } from 'node:worker_threads'
 import { clock } from '#base/clock.ts'
 import type { PriceList } from '#models/price-book.ts'
 import type { OperatorSocket } from '#net/connect/own-machine.ts'
+import type { MeshMaterial } from '#net/hbone/mesh-material.ts'
 import type { GatheredRecords, NewRecords } from '#observe/decision-ring.ts'
 import type { LogMessage } from '#observe/log/application-log.ts'
 import { type GatheredSessions, mergeSessions } from '#observe/mcp-session-report.ts'
@@ -155,6 +156,8 @@ export class WorkerPool {
   readonly #kept = new Map<string, KeptUpdate>()
   /** For later workers; undefined: nothing needs prices. */
   #prices: PriceList | undefined
+  /** For later workers; undefined: the gateway is in no mesh, or has no certificate yet. */
+  #meshMaterial: MeshMaterial | undefined
   #nextName = 1
   /** Requests and relayed connections that the maximum of the shutdown ended, in all workers. */
   #cutOff = 0
@@ -198,6 +201,11 @@ export class WorkerPool {
   publishKept(update: KeptUpdate): void {
     this.#kept.set(`${update.of} ${update.state.id}`, update)
     this.#broadcast({ kind: 'kept', update })
+  }
+
+  publishMeshMaterial(material: MeshMaterial): void {
+    this.#meshMaterial = material
+    this.#broadcast({ kind: 'mesh-material', material })
   }
 
   publishPrices(list: PriceList): void {
@@ -329,6 +337,8 @@ export class WorkerPool {
       this.#events.ended(name, decisions[0]!)
     })
     for (const update of this.#kept.values()) thread.postMessage({ kind: 'kept', update } satisfies ToWorker)
+    const material = this.#meshMaterial
+    if (material !== undefined) thread.postMessage({ kind: 'mesh-material', material } satisfies ToWorker)
     if (this.#prices !== undefined) thread.postMessage({ kind: 'prices', list: this.#prices } satisfies ToWorker)
     const published = this.#published
     if (published === undefined) return

@@ -41,7 +41,7 @@ export const INNER_LEVELS: Readonly<Record<string, readonly (readonly string[])[
     ],
     ['http', 'tls-material.ts'],
     ['stream.ts'],
-    ['body'],
+    ['body', 'hbone'],
     ['connect', 'event-stream', 'grpc', 'websocket'],
     ['http1', 'http2'],
     ['relay'],
