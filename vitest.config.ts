@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { setFlagsFromString } from 'node:v8'
 import { defineConfig, type TestProjectInlineConfiguration } from 'vitest/config'
 import { BaseSequencer, type TestSpecification } from 'vitest/node'
+import { RetriedTests } from './test/support/retried-tests.ts'
 import { TEST_LIMIT_MS, WAIT_LIMIT_MS } from './test/support/time-limits.ts'
 
 // Threads and processes that tests start take compiled code from where `bin/gatewright` keeps it.
@@ -23,6 +24,8 @@ export const TEST_SETTINGS = {
   fakeTimers: { toFake: ['setTimeout', 'clearTimeout', 'setInterval', 'clearInterval', 'Date', 'performance'] },
   testTimeout: TEST_LIMIT_MS,
   hookTimeout: TEST_LIMIT_MS,
+  // Random tests have fixed seeds, so that only what depends on time can pass at a second try.
+  retry: process.env.CI === undefined ? 0 : 1,
   expect: { poll: { timeout: WAIT_LIMIT_MS } },
 } satisfies TestProjectInlineConfiguration['test']
 
@@ -73,6 +76,7 @@ export default defineConfig({
     // One more than there are cores, because scenarios wait. Each worker loads and compiles all code (docs/decisions/0180-tests.md).
     maxWorkers: availableParallelism() + 1,
     sequence: { sequencer: Mixed },
+    reporters: ['default', new RetriedTests()],
     projects: [
       project('all', ['src/**/*.test.ts', 'test/**/*.test.ts', 'examples/**/*.test.ts']),
       project('streams', WIRE, { WIRE_TRANSPORTS: 'streams' }),

@@ -171,8 +171,12 @@ test('the idle timeout applies only without requests', async () => {
   await roundTrip(client)
   expect(goaways(client)).toEqual([])
   answer()
-  await passUntil(() => client.closed)
+  await client.until(({ type, flags }) => type === DATA && flags === END_STREAM)
+  await roundTrip(client)
+  pass(MINUTE)
+  await client.until(({ type }) => type === GOAWAY)
   expect(client.goawayCode).toBe(NO_ERROR)
+  await passUntil(() => client.closed)
 })
 
 test('a client that sends nothing is disconnected', async () => {
