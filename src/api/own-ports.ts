@@ -1,6 +1,9 @@
 /** The ports of the gateway's own servers, unless a variable sets another address. */
 export const OWN_PORTS = { admin: 15_000, api: 15_010, metrics: 15_020, readiness: 15_021 } as const
 
+/** Where a proxy in a mesh accepts tunnels (HBONE, as Istio uses it). No other proxy has it. */
+export const TUNNEL_PORT = 15_008
+
 /** Those of a controller. `delivery`: for proxies. */
 export const CONTROLLER_PORTS = { admin: 9095, delivery: 9978, metrics: 9092, readiness: 9093 } as const
 

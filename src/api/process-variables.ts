@@ -2,6 +2,13 @@ import { parseByteSize } from '#base/byte-size.ts'
 import { parseDuration } from '#base/duration.ts'
 import { parseIpAddress } from '#base/ip-address.ts'
 import { objectName, validate } from '#schema/index.ts'
+import {
+  CA_ADDRESS_FORM,
+  DEFAULT_CA_ADDRESS,
+  isTrustDomain,
+  parseCaAddress,
+  TRUST_DOMAIN_FORM,
+} from './mesh-settings.ts'
 import { ADMIN_ADDRESS, CONTROLLER_PORTS, LOOPBACK, OWN_PORTS } from './own-ports.ts'
 import { controllerName } from './policy-status.ts'
 
@@ -61,6 +68,8 @@ const ADDRESS_OR_OFF: VariableForm = {
   isValid: (value) => value === 'off' || ADDRESS.isValid(value),
 }
 
+const CA: VariableForm = { text: CA_ADDRESS_FORM, isValid: (value) => parseCaAddress(value) !== undefined }
+const DOMAIN: VariableForm = { text: TRUST_DOMAIN_FORM, isValid: isTrustDomain }
 const SIZE: VariableForm = { text: 'a size, such as 512Mi', isValid: (value) => parseByteSize(value) !== undefined }
 const DURATION: VariableForm = {
   text: 'a duration, such as 10s',
@@ -248,8 +257,8 @@ export const VARIABLES = {
   },
   POD_IP: {
     meaning:
-      'address at which other replicas of the controller reach this one; without it, the leader does not hear what proxies of other replicas report',
-    commands: ['controller'],
+      'address at which other replicas of the controller reach this one; without it, the leader does not hear what proxies of other replicas report. Of a proxy in a mesh, the address of its pod',
+    commands: ['controller', 'proxy'],
     form: IP,
   },
   NAMESPACE: { meaning: 'value of env.namespace in expressions', commands: ['run', 'proxy'] },
@@ -259,6 +268,17 @@ export const VARIABLES = {
       'UID of the Gateway. With SESSION_KEY, the proxy keeps its plan in the state folder, for a start without its controller',
     commands: ['proxy'],
   },
+  CA_ADDRESS: {
+    meaning: `address of the CA of a service mesh, such as ${DEFAULT_CA_ADDRESS}, from which the proxy gets its certificate for NAMESPACE and SERVICE_ACCOUNT; by default it is in no mesh`,
+    commands: ['proxy'],
+    form: CA,
+  },
+  TRUST_DOMAIN: {
+    meaning: 'trust domain of the proxy in the mesh; the default is cluster.local',
+    commands: ['proxy'],
+    form: DOMAIN,
+  },
+  SERVICE_ACCOUNT: { meaning: 'service account of the proxy, for its identity in the mesh', commands: ['proxy'] },
   GATEWRIGHT_KEPT_PLAN_MAX_AGE: {
     meaning:
       'a kept plan that the controller confirmed last before this time is not used, such as 24h; by default any is, and with 0s none',

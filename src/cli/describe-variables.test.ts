@@ -35,7 +35,13 @@ const OF_CONTROLLER = [
   'POD_IP',
 ]
 
-const OF_PROXY = ['GATEWRIGHT_GATEWAY_UID', 'GATEWRIGHT_KEPT_PLAN_MAX_AGE']
+const OF_PROXY = [
+  'GATEWRIGHT_GATEWAY_UID',
+  'GATEWRIGHT_KEPT_PLAN_MAX_AGE',
+  'CA_ADDRESS',
+  'TRUST_DOMAIN',
+  'SERVICE_ACCOUNT',
+]
 
 test('run describes all variables but those of the identity provider, of proxies and of the controller', () => {
   const others = ['GATEWRIGHT_IDP_ADMIN_PASSWORD', ...OF_PROXY, ...OF_CONTROLLER]

@@ -1,6 +1,7 @@
 import type { EnvVar, ResourceRequirements } from '#api/container-fields.ts'
 import type { GatewayObject } from '#api/gateway.ts'
-import { OWN_PORTS } from '#api/own-ports.ts'
+import { MESH_FILES, type MeshSettings } from '#api/mesh-settings.ts'
+import { OWN_PORTS, TUNNEL_PORT } from '#api/own-ports.ts'
 import { parseQuantity } from '#base/byte-size.ts'
 import type { Json, JsonObject } from '#base/json.ts'
 import type { DeploySettings } from './settings.ts'
@@ -20,6 +21,12 @@ export const VOLUMES = {
   config: { name: 'config', mountPath: '/config' },
   token: { name: 'controller-token', mountPath: '/var/run/secrets/gatewright' },
   tmp: { name: 'tmp', mountPath: '/tmp' },
+} as const
+
+/** Further volumes of a pod in a mesh. */
+const MESH_VOLUMES = {
+  roots: { name: 'mesh-roots', mountPath: MESH_FILES.roots.folder },
+  token: { name: 'mesh-token', mountPath: MESH_FILES.token.folder },
 } as const
 
 /** Seconds; the kubelet replaces the token long before. */
@@ -46,7 +53,10 @@ export function proxyContainer(input: ContainerInput): JsonObject {
     ...(pullPolicy !== undefined && { imagePullPolicy: pullPolicy }),
     args: proxyArguments(settings),
     env: environment(input),
-    ports: [{ name: 'metrics', containerPort: OWN_PORTS.metrics, protocol: 'TCP' }],
+    ports: [
+      { name: 'metrics', containerPort: OWN_PORTS.metrics, protocol: 'TCP' },
+      ...(fields.mesh ? [{ name: 'mesh-tunnels', containerPort: TUNNEL_PORT, protocol: 'TCP' }] : []),
+    ],
     startupProbe: { ...readiness(), periodSeconds: 1, timeoutSeconds: 2, failureThreshold: 60, successThreshold: 1 },
     readinessProbe: { ...readiness(), periodSeconds: 10 },
     resources: resourcesOf(fields.resources),
@@ -57,7 +67,12 @@ export function proxyContainer(input: ContainerInput): JsonObject {
       runAsNonRoot: true,
       runAsUser: USER,
     },
-    volumeMounts: [{ ...VOLUMES.config, readOnly: true }, { ...VOLUMES.token, readOnly: true }, { ...VOLUMES.tmp }],
+    volumeMounts: [
+      { ...VOLUMES.config, readOnly: true },
+      { ...VOLUMES.token, readOnly: true },
+      { ...VOLUMES.tmp },
+      ...(fields.mesh ? Object.values(MESH_VOLUMES).map((volume) => ({ ...volume, readOnly: true })) : []),
+    ],
   }
 }
 
@@ -76,13 +91,26 @@ function proxyArguments({ controllerUrl }: DeploySettings): readonly string[] {
 }
 
 /** @param configMap name of the ConfigMap with the configuration of the proxy */
-export function podVolumes(configMap: string, { audience }: DeploySettings): readonly JsonObject[] {
-  const serviceAccountToken = { audience, expirationSeconds: TOKEN_LIFETIME, path: TOKEN_FILE }
+export function podVolumes(configMap: string, { audience }: DeploySettings, isInMesh: boolean): readonly JsonObject[] {
   return [
     { name: VOLUMES.config.name, configMap: { name: configMap } },
-    { name: VOLUMES.token.name, projected: { sources: [{ serviceAccountToken }] } },
+    { name: VOLUMES.token.name, projected: tokenFor(audience, TOKEN_FILE) },
     { name: VOLUMES.tmp.name, emptyDir: {} },
+    ...(isInMesh ? meshVolumes() : []),
   ]
+}
+
+function meshVolumes(): readonly JsonObject[] {
+  const { roots, token } = MESH_FILES
+  return [
+    // Without `optional`, a pod would wait for a missing ConfigMap, and say nothing; the proxy says what is missing.
+    { name: MESH_VOLUMES.roots.name, configMap: { name: roots.configMap, optional: true } },
+    { name: MESH_VOLUMES.token.name, projected: tokenFor(token.audience, token.name) },
+  ]
+}
+
+function tokenFor(audience: string, path: string): JsonObject {
+  return { sources: [{ serviceAccountToken: { audience, expirationSeconds: TOKEN_LIFETIME, path } }] }
 }
 
 export function imageOf({ image: defaults }: DeploySettings, { image }: Pick<TypedFields, 'image'>): string {
@@ -108,9 +136,19 @@ function environment({ fields, gateway, sessionKeySecret, heapMebibytes }: Conta
     ...(gateway.uid === undefined ? [] : [{ name: 'GATEWRIGHT_GATEWAY_UID', value: gateway.uid }]),
     { name: SESSION_KEY, valueFrom: { secretKeyRef: { name: sessionKeySecret, key: SECRET_KEY } } },
     ...(heapMebibytes === undefined ? [] : [{ name: 'NODE_OPTIONS', value: `--max-old-space-size=${heapMebibytes}` }]),
+    ...(fields.mesh ? meshVariables(fields.mesh) : []),
   ]
   const isReplaced = ({ name }: EnvVar) => fields.env.some((entry) => entry.name === name)
   return [...generated.filter((entry) => !isReplaced(entry)), ...fields.env] as readonly Json[]
+}
+
+function meshVariables({ caAddress, trustDomain }: MeshSettings): readonly EnvVar[] {
+  return [
+    { name: 'POD_IP', valueFrom: { fieldRef: { fieldPath: 'status.podIP' } } },
+    { name: 'SERVICE_ACCOUNT', valueFrom: { fieldRef: { fieldPath: 'spec.serviceAccountName' } } },
+    { name: 'CA_ADDRESS', value: caAddress },
+    { name: 'TRUST_DOMAIN', value: trustDomain },
+  ]
 }
 
 export const SESSION_KEY = 'SESSION_KEY'

@@ -129,11 +129,19 @@ export function service(
   }
 }
 
+/** A proxy takes part in the mesh itself: neither a node proxy nor a sidecar may intercept its connections. Other members connect by tunnels. */
+const MESH_LABELS = {
+  'istio.io/dataplane-mode': 'none',
+  'sidecar.istio.io/inject': 'false',
+  'networking.istio.io/tunnel': 'http',
+} as const
+
 interface PodInput {
   readonly container: JsonObject
   readonly settings: DeploySettings
   readonly configChecksum: string
   readonly terminationSeconds: number
+  readonly isInMesh: boolean
 }
 
 /** Without `replicas`, which an autoscaler or `kubectl scale` may own. */
@@ -149,11 +157,11 @@ export function deployment(identity: Identity, pod: PodInput): Manifest {
 
 function podTemplate(
   { name, selector, podLabels, annotations }: Identity,
-  { container, settings, configChecksum, terminationSeconds }: PodInput,
+  { container, settings, configChecksum, terminationSeconds, isInMesh }: PodInput,
 ): JsonObject {
   return {
     metadata: {
-      labels: podLabels,
+      labels: isInMesh ? { ...podLabels, ...MESH_LABELS } : podLabels,
       annotations: {
         'prometheus.io/scrape': 'true',
         'prometheus.io/port': `${OWN_PORTS.metrics}`,
@@ -183,7 +191,7 @@ function podTemplate(
         matchLabelKeys: ['pod-template-hash'],
       })),
       containers: [container],
-      volumes: podVolumes(name, settings),
+      volumes: podVolumes(name, settings, isInMesh),
     },
   }
 }

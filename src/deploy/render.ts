@@ -81,7 +81,10 @@ function renderWith(input: Input, limits: Limits): Rendered {
     sessionKeySecret: identity.sessionKeySecret,
     heapMebibytes: heapMebibytes(config, limits),
   })
-  const pod = { container, settings, configChecksum: checksum, terminationSeconds: fields.shutdown.max }
+  const pod = {
+    ...{ container, settings, configChecksum: checksum },
+    ...{ terminationSeconds: fields.shutdown.max, isInMesh: fields.mesh !== undefined },
+  }
   const isWanted = (field: OverlayField) => overlaysOf(parameters, field).length > 0
   const generated: readonly (readonly [OverlayField, Manifest])[] = [
     ['serviceAccount', serviceAccount(identity)],
@@ -100,7 +103,7 @@ function renderWith(input: Input, limits: Limits): Rendered {
   return {
     objects: [configuration, ...finished],
     sessionKeySecret: needsKey ? sessionKeySecret(identity) : undefined,
-    findings: [...meshFindings(parameters), ...replicaFindings(parameters)],
+    findings: replicaFindings(parameters),
   }
 }
 
@@ -179,14 +182,6 @@ function readinessFaults(parameters: readonly ProxyParametersObject[]): readonly
       ...(inEnv < 0 ? [] : [`spec.env[${inEnv}]`]),
     ]
     return paths.map((path): Finding => ({ origin, path, code: 'parameters-invalid', message, severity: 'error' }))
-  })
-}
-
-function meshFindings(parameters: readonly ProxyParametersObject[]): readonly Finding[] {
-  return parameters.flatMap(({ origin, spec }) => {
-    if (spec.mesh === undefined) return []
-    const message = 'mesh is not implemented yet; it has no effect'
-    return [{ origin, path: 'spec.mesh', code: 'not-implemented', message, severity: 'error' }]
   })
 }
 

@@ -1,4 +1,5 @@
 import type { EnvVar, ResourceRequirements } from '#api/container-fields.ts'
+import { type MeshSettings, mergeMesh } from '#api/mesh-settings.ts'
 import type { ProxyParametersSpec } from '#api/proxy-parameters.ts'
 
 /** The fields of the ProxyParameters of a Gateway and its class that are not overlays. */
@@ -10,6 +11,8 @@ export interface TypedFields {
   readonly resources: ResourceRequirements
   readonly shutdown: { readonly min: number; readonly max: number }
   readonly rawConfig: NonNullable<ProxyParametersSpec['rawConfig']>
+  /** Undefined: the proxy is in no mesh. */
+  readonly mesh: MeshSettings | undefined
 }
 
 /** Seconds without `shutdown`: balancers need time to notice that a pod ends (decision A-117). */
@@ -27,6 +30,7 @@ export function mergeTypedFields(parameters: readonly ProxyParametersSpec[]): Ty
     resources: mergeResources(parameters.map(({ resources = {} }) => resources)),
     shutdown: parameters.findLast(({ shutdown }) => shutdown !== undefined)?.shutdown ?? SHUTDOWN,
     rawConfig: parameters.findLast(({ rawConfig }) => rawConfig !== undefined)?.rawConfig ?? {},
+    mesh: mergeMesh(parameters),
   }
 }
 

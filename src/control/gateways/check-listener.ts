@@ -1,6 +1,6 @@
 import type { ListenerSpec } from '#api/gateway.ts'
 import { GATEWAY_GROUP } from '#api/groups.ts'
-import { OWN_PORTS } from '#api/own-ports.ts'
+import { OWN_PORTS, TUNNEL_PORT } from '#api/own-ports.ts'
 import type { ConditionFault } from '../context/condition.ts'
 import { reportAddress } from '../context/hostname.ts'
 import type { Report } from '../context/reporting.ts'
@@ -31,10 +31,18 @@ function servedKinds(spec: ListenerSpec): readonly string[] | undefined {
   }
 }
 
-/** Checks a listener by itself; conflicts with other listeners are found later. */
-export function checkListener(spec: ListenerSpec, path: string, report: Report): Pick<ListenerFaults, 'accepted'> {
+/**
+ * Checks a listener by itself; conflicts with other listeners are found later.
+ * @param isInMesh the proxy of its Gateway accepts tunnels of a mesh
+ */
+export function checkListener(
+  spec: ListenerSpec,
+  path: string,
+  isInMesh: boolean,
+  report: Report,
+): Pick<ListenerFaults, 'accepted'> {
   if (spec.hostname !== undefined) reportAddress(spec.hostname, `${path}.hostname`, report)
-  const accepted = checkProtocol(spec, path, report) ?? checkPort(spec, path, report)
+  const accepted = checkProtocol(spec, path, report) ?? checkPort(spec, path, isInMesh, report)
   return accepted === undefined ? {} : { accepted }
 }
 
@@ -68,8 +76,13 @@ function checkProtocol(spec: ListenerSpec, path: string, report: Report): Condit
   return undefined
 }
 
-function checkPort({ port }: ListenerSpec, path: string, report: Report): ConditionFault | undefined {
-  const user = RESERVED_PORTS.get(port)
+function checkPort(
+  { port }: ListenerSpec,
+  path: string,
+  isInMesh: boolean,
+  report: Report,
+): ConditionFault | undefined {
+  const user = isInMesh && port === TUNNEL_PORT ? 'tunnels of the mesh' : RESERVED_PORTS.get(port)
   if (user === undefined) return undefined
   const message = `port ${port} is reserved for ${user}`
   report({ path: `${path}.port`, code: 'listener-port-reserved', message, severity: 'error' })

@@ -66,11 +66,13 @@ test('env takes precedence over logging; variables that the gateway does not rea
     { name: LEVEL, value: 'debug' },
     { name: 'NODE_OPTIONS', value: '--inspect' },
     { name: 'POD_NAME', valueFrom: { fieldRef: { fieldPath: 'metadata.name' } } },
+    { name: 'TRUST_DOMAIN', value: 'a.test' },
   ]
   expect(settingsOf([{ logging: { level: 'error' }, env }]).variables).toEqual({ [LEVEL]: 'debug' })
   expect([...clusterSettings({ env })]).toEqual([
     ['spec.env[1]', 'NODE_OPTIONS takes effect only on Kubernetes: the gateway itself does not read this variable'],
     ['spec.env[2].valueFrom', 'valueFrom of POD_NAME takes effect only on Kubernetes'],
+    ['spec.env[3]', 'TRUST_DOMAIN takes effect only on Kubernetes: the gateway itself does not read this variable'],
   ])
 })
 
@@ -125,6 +127,7 @@ test.each([
   ],
   [{ rawConfig: { listeners: [] } }, 'spec.rawConfig.listeners', 'unknown field "listeners"'],
   [{ rawConfig: { workers: 0 } }, 'spec.rawConfig.workers', 'must be between 1 and 256'],
+  [{ mesh: { caAddress: 'istiod' } }, 'spec.mesh.caAddress', 'must be host:port or https://host:port'],
 ])('%j is a problem', (spec, path, message) => {
   expect(settingsProblems(spec).map(({ path, message }) => [path, message])).toEqual([
     [path, expect.stringContaining(message)],
@@ -142,6 +145,8 @@ test.each([
   ['GATEWRIGHT_LOG_FORMAT', 'xml', 'text or json'],
   ['CONNECTION_MIN_TERMINATION_DEADLINE', '10', 'a duration, such as 10s'],
   ['TERMINATION_GRACE_PERIOD_SECONDS', '1m', 'a number of seconds, such as 60'],
+  ['CA_ADDRESS', 'http://ca.test:1', 'host:port or https://host:port; http only to this machine'],
+  ['TRUST_DOMAIN', 'A', 'a SPIFFE trust domain, such as cluster.local'],
 ])('env that the process cannot use: %s is %s', (name, value, form) => {
   const env = [
     { name: 'POD_NAME', value: 'p' },

@@ -1,4 +1,11 @@
-import { isVariableName, type VariableName, variableFault } from '#api/process-variables.ts'
+import { CA_ADDRESS_FORM, isTrustDomain, parseCaAddress, TRUST_DOMAIN_FORM } from '#api/mesh-settings.ts'
+import {
+  isVariableName,
+  type ProcessVariable,
+  VARIABLES,
+  type VariableName,
+  variableFault,
+} from '#api/process-variables.ts'
 import type { ProxyParametersSpec } from '#api/proxy-parameters.ts'
 import { type RawConfig, rawConfig } from '#api/raw-config.ts'
 import { type FilterFault, readLogFilter, writeLogFilter } from '#base/log-levels.ts'
@@ -11,9 +18,10 @@ export interface ProcessSettings {
   readonly workers: number | undefined
 }
 
+type Mesh = NonNullable<ProxyParametersSpec['mesh']>
 type Logging = { readonly level?: string; readonly format?: string } | undefined
 
-/** Problems for which the parameters are not used: unknown members of `rawConfig`, unknown levels. */
+/** Problems for which the parameters are not used: unknown members of `rawConfig`, unknown levels, addresses that cannot be asked. */
 export function settingsProblems(spec: ProxyParametersSpec): readonly ConfigProblem[] {
   const raw = validate(rawConfig, spec.rawConfig ?? {}, { path: 'spec.rawConfig' })
   return [
@@ -22,6 +30,7 @@ export function settingsProblems(spec: ProxyParametersSpec): readonly ConfigProb
     ...filterProblems(raw.value?.logging, 'spec.rawConfig.logging.level', 'level'),
     ...rawProblems(raw.value),
     ...envProblems(spec.env),
+    ...meshProblems(spec.mesh),
   ]
 }
 
@@ -54,6 +63,20 @@ function envProblems(env: NonNullable<ProxyParametersSpec['env']> = []): readonl
   })
 }
 
+function meshProblems({ caAddress, trustDomain, additionalTrustDomains = [] }: Mesh = {}): readonly ConfigProblem[] {
+  const isBadAddress = caAddress !== undefined && parseCaAddress(caAddress) === undefined
+  const domains: readonly (readonly [path: string, domain: string])[] = [
+    ...(trustDomain === undefined ? [] : [['spec.mesh.trustDomain', trustDomain] as const]),
+    ...additionalTrustDomains.map((domain, i) => [`spec.mesh.additionalTrustDomains[${i}]`, domain] as const),
+  ]
+  return [
+    ...(isBadAddress ? [problem('spec.mesh.caAddress', 'unknown-value', `must be ${CA_ADDRESS_FORM}`)] : []),
+    ...domains
+      .filter(([, domain]) => !isTrustDomain(domain))
+      .map(([path]) => problem(path, 'unknown-value', `must be ${TRUST_DOMAIN_FORM}`)),
+  ]
+}
+
 /** Levels of modules that do not exist, which have no effect. */
 export function unknownModules({ logging, rawConfig: raw }: ProxyParametersSpec): readonly ConfigProblem[] {
   return [
@@ -73,7 +96,7 @@ function filterProblems(logging: Logging, path: string, about: FilterFault['unkn
 export function clusterSettings({ env = [] }: ProxyParametersSpec): Map<string, string> {
   const found = new Map<string, string>()
   for (const [i, { name, valueFrom }] of env.entries()) {
-    if (!isVariableName(name))
+    if (!isReadByGateway(name))
       found.set(
         `spec.env[${i}]`,
         `${name} takes effect only on Kubernetes: the gateway itself does not read this variable`,
@@ -82,6 +105,11 @@ export function clusterSettings({ env = [] }: ProxyParametersSpec): Map<string, 
       found.set(`spec.env[${i}].valueFrom`, `valueFrom of ${name} takes effect only on Kubernetes`)
   }
   return found
+}
+
+function isReadByGateway(name: string): name is VariableName {
+  const { commands = [] }: Partial<ProcessVariable> = isVariableName(name) ? VARIABLES[name] : {}
+  return commands.includes('run')
 }
 
 /**
@@ -98,7 +126,7 @@ export function settingsOf(parameters: readonly ProxyParametersSpec[]): ProcessS
   }
   const variables: Partial<Record<VariableName, string>> = {}
   for (const [name, value] of [...Object.entries(known), ...expandEnv(parameters.flatMap(({ env = [] }) => env))]) {
-    if (value !== undefined && isVariableName(name)) variables[name] = value
+    if (value !== undefined && isReadByGateway(name)) variables[name] = value
   }
   return { variables, workers: raw.workers }
 }

@@ -1,6 +1,7 @@
 import type { GatewayObject, ListenerSpec } from '#api/gateway.ts'
 import { GATEWAY_GROUP } from '#api/groups.ts'
 import type { ListenerSetObject } from '#api/listener-set.ts'
+import { mergeMesh } from '#api/mesh-settings.ts'
 import { objectKey } from '#api/object.ts'
 import { suggest } from '#base/suggest.ts'
 import { listenerSetTarget, listenerTarget } from '#plan/target.ts'
@@ -77,7 +78,8 @@ export function resolveGateway(
     address === undefined ? noAddress(addresses.none, report) : checkAddresses(object.spec, has, report)
   const trust = readClientTrust(context, object, report)
   const acme = addresses.serviceOf === undefined ? acmeSetting(object) : undefined
-  const listeners = resolveListeners(context, { gateway: object, owner: object, address, trust, acme })
+  const isInMesh = hasMesh(parameters)
+  const listeners = resolveListeners(context, { gateway: object, owner: object, address, trust, acme, isInMesh })
   const backendCertificate = resolveBackendCertificate(context, object, report)
   return { object, address, addresses: has.addresses, addressFaults, parameters, backendCertificate, listeners }
 }
@@ -108,7 +110,7 @@ function noAddress(message: string, report: Report): AddressFaults {
 export function resolveListenerSet(
   context: TranslationContext,
   object: ListenerSetObject,
-  { object: gateway, address }: ResolvedGateway,
+  { object: gateway, address, parameters }: ResolvedGateway,
 ): ResolvedListenerSet {
   const fault = listenerSetFault(context.inventory, gateway, object, context.reportOn(object))
   if (fault !== undefined) return { object, gateway, listeners: [], fault }
@@ -117,8 +119,15 @@ export function resolveListenerSet(
   return {
     object,
     gateway,
-    listeners: resolveListeners(context, { gateway, owner: object, address, trust, acme: undefined }),
+    listeners: resolveListeners(context, {
+      ...{ gateway, owner: object, address, trust },
+      ...{ acme: undefined, isInMesh: hasMesh(parameters) },
+    }),
   }
+}
+
+function hasMesh({ objects }: GatewayParameters): boolean {
+  return mergeMesh(objects.map(({ spec }) => spec)) !== undefined
 }
 
 /** Reports a ListenerSet whose Gateway does not exist, or has no class. Those of another controller's Gateway are ignored. */
@@ -203,6 +212,8 @@ interface Owner {
   readonly trust: (port: number) => ClientTrust
   /** Where missing certificates of its listeners come from. */
   readonly acme: AcmeSetting | undefined
+  /** The proxy of the Gateway is in a mesh. */
+  readonly isInMesh: boolean
 }
 
 function resolveListeners(context: TranslationContext, owner: Owner): readonly Listener[] {
@@ -214,7 +225,7 @@ function resolveListeners(context: TranslationContext, owner: Owner): readonly L
 
 function resolveListener(
   context: TranslationContext,
-  { gateway, owner, address, trust, acme }: Owner,
+  { gateway, owner, address, trust, acme, isInMesh }: Owner,
   spec: ListenerSpec,
   path: string,
   report: Report,
@@ -231,7 +242,7 @@ function resolveListener(
   const resolvedRefs = certificates.fault ?? clients.resolvedRefs ?? kindsFault
   const faults: ListenerFaults = {
     ...(clients.accepted === undefined ? {} : { accepted: clients.accepted }),
-    ...checkListener(spec, path, report),
+    ...checkListener(spec, path, isInMesh, report),
     ...(resolvedRefs === undefined ? {} : { resolvedRefs }),
     ...programmedFault(certificates),
     ...(address === undefined ? { accepted: NO_ADDRESS } : {}),
