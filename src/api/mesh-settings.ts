@@ -1,3 +1,4 @@
+import { isLoopbackHost } from '#base/loopback-host.ts'
 import type { ProxyParametersSpec } from './proxy-parameters.ts'
 
 /** `mesh` of the parameters of a Gateway, with defaults (specification 1, 2.5). */
@@ -45,7 +46,6 @@ export interface CaAddress {
 export const CA_ADDRESS_FORM = 'host:port or https://host:port; http only to this machine'
 
 const CA_ADDRESS = /^(?:(https?):\/\/)?(?:\[([0-9a-fA-F:.]+)\]|([A-Za-z0-9._-]+)):([0-9]{1,5})\/?$/
-const LOOPBACK = /^(?:localhost|127(?:\.[0-9]{1,3}){3}|::1)$/
 
 /** Reads `host:port`, `https://host:port` or, for this machine only, `http://host:port`: the token of the proxy must not be readable on the way. */
 export function parseCaAddress(text: string): CaAddress | undefined {
@@ -54,7 +54,7 @@ export function parseCaAddress(text: string): CaAddress | undefined {
   const number = Number(port)
   if (host === undefined || !(number >= 1 && number <= 65_535)) return undefined
   const isSecure = scheme !== 'http'
-  return isSecure || LOOPBACK.test(host) ? { isSecure, host, port: number } : undefined
+  return isSecure || isLoopbackHost(host) ? { isSecure, host, port: number } : undefined
 }
 
 export const TRUST_DOMAIN_FORM = 'a SPIFFE trust domain, such as cluster.local'

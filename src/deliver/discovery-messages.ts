@@ -12,6 +12,7 @@ import {
   STRING,
 } from '#base/protobuf/message.ts'
 import { STRUCT } from '#base/protobuf/struct.ts'
+import type { GrpcMethod } from '#net/grpc/grpc-stream.ts'
 
 // Messages of the published service `envoy.service.discovery.v3.AggregatedDiscoveryService`: the fields that we write or read.
 
@@ -50,6 +51,17 @@ export type DiscoveryResource = MessageValue<typeof RESOURCE>
 
 /** Of one message. A request may list all resources of a proxy with their versions; a response may have one large Secret. */
 export const MAX_MESSAGE_BYTES = 16 * 1024 * 1024
+
+/** Of any of these calls. A controller that starts answers when its plan is whole. */
+const RESPONSE_MS = 120_000
+
+export const DELTA_METHOD = methodOf(DELTA_PATH)
+
+/** A call to a controller. */
+export function methodOf(path: string): GrpcMethod {
+  return { path, responseMs: RESPONSE_MS, maxMessageBytes: MAX_MESSAGE_BYTES }
+}
+
 /** Of one field. A resource has two, its name and its version, with 70 bytes at least: the limit of the message is reached before. */
 const MAX_WORDS = 500_000
 /** Names contain up to six names of objects. */

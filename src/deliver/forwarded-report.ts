@@ -1,11 +1,13 @@
 import type { Json, JsonObject } from '#base/json.ts'
 import { parseJson } from '#base/parse-json.ts'
 import type { Refusal } from '#plan/plan-link.ts'
-import { type Decoded, MAX_MESSAGE_BYTES } from './discovery-messages.ts'
+import { type Decoded, MAX_MESSAGE_BYTES, methodOf } from './discovery-messages.ts'
 import { type ProxyReport, readRefusals, readReport, writeRefusals, writeReport } from './proxy-report.ts'
 
 /** The path of the stream on which a replica of a controller passes on what its proxies report. Each message is JSON. */
 export const REPORTS_PATH = '/gatewright.dev.delivery.v1.Replicas/ForwardReports'
+
+export const REPORTS_METHOD = methodOf(REPORTS_PATH)
 
 /** What a replica knows about a proxy that is connected to it. */
 export interface ForwardedState {

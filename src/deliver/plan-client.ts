@@ -2,6 +2,7 @@ import { BackOff } from '#base/back-off.ts'
 import { clock } from '#base/clock.ts'
 import type { Finding } from '#base/finding.ts'
 import type { Level } from '#base/log-levels.ts'
+import { GrpcStream } from '#net/grpc/grpc-stream.ts'
 import { createClientPool } from '#net/pool/client-pool.ts'
 import type { LogFields } from '#observe/log/application-log.ts'
 import type { BackendFact } from '#plan/backend-fact.ts'
@@ -10,8 +11,8 @@ import type { PlanChange } from '#plan/delta.ts'
 import type { PlanItem } from '#plan/item.ts'
 import type { PlanReports, PlanTarget, Refusal } from '#plan/plan-link.ts'
 import { type ControllerAddress, ControllerUnreachable, openController } from './controller-access.ts'
-import { ControllerStream } from './controller-stream.ts'
 import {
+  DELTA_METHOD,
   type DiscoveryRequest,
   type DiscoveryResponse,
   decodeResponse,
@@ -69,7 +70,7 @@ export class PlanClient implements PlanReports {
   #received = nothingReceived()
   /** Changes before the first version is whole. */
   readonly #early = new Map<string, PlanItem>()
-  #stream: ControllerStream | undefined
+  #stream: GrpcStream | undefined
   /** Types of which no whole version has arrived on this stream. */
   #lacking = new Set<PlanType>()
   #retry: { cancel(): void } | undefined
@@ -186,7 +187,7 @@ export class PlanClient implements PlanReports {
       const access = await openController(this.#options)
       if (this.#isClosed) return
       const token = access.authorization?.slice('Bearer '.length)
-      const stream = new ControllerStream(this.#pool, access, {
+      const stream = new GrpcStream(this.#pool, access, DELTA_METHOD, {
         message: (bytes) => this.#message(bytes),
         over: (why) => this.#over(why, token),
       })

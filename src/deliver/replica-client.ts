@@ -1,11 +1,11 @@
 import { BackOff } from '#base/back-off.ts'
 import { clock } from '#base/clock.ts'
 import type { Level } from '#base/log-levels.ts'
+import { grpcAccess } from '#net/grpc/grpc-access.ts'
+import { GrpcStream } from '#net/grpc/grpc-stream.ts'
 import { createClientPool } from '#net/pool/client-pool.ts'
 import type { LogFields } from '#observe/log/application-log.ts'
-import { accessTo } from './controller-access.ts'
-import { ControllerStream } from './controller-stream.ts'
-import { encodeForwarded, REPORTS_PATH } from './forwarded-report.ts'
+import { encodeForwarded, REPORTS_METHOD } from './forwarded-report.ts'
 import type { ServedProxy } from './proxy-stream.ts'
 
 const FIRST_RETRY_MS = 100
@@ -38,7 +38,7 @@ export class ReplicaClient {
   readonly #news = new Set<string>()
   #backOff = new BackOff(FIRST_RETRY_MS, LONGEST_RETRY_MS)
   #leader: string | undefined
-  #stream: ControllerStream | undefined
+  #stream: GrpcStream | undefined
   #retry: { cancel(): void } | undefined
   #cause: string | undefined
 
@@ -92,15 +92,15 @@ export class ReplicaClient {
     const { authority: ca, serverName, token } = this.#credentials
     this.#news.clear()
     if (this.#leader === undefined) return
-    const stream: ControllerStream = new ControllerStream(
+    const stream: GrpcStream = new GrpcStream(
       this.#pool,
-      accessTo(new URL(this.#leader), { ca, serverName, token }),
+      grpcAccess(new URL(this.#leader), { ca, serverName, token }),
+      REPORTS_METHOD,
       {
         message: () => {},
         drained: () => this.#flush(),
         over: (why) => this.#over(stream, why ?? 'the leader ended the stream'),
       },
-      REPORTS_PATH,
     )
     this.#stream = stream
     for (const identity of this.#proxies.keys()) this.#news.add(identity)
@@ -115,7 +115,7 @@ export class ReplicaClient {
     }
   }
 
-  #over(stream: ControllerStream, cause: string): void {
+  #over(stream: GrpcStream, cause: string): void {
     if (stream !== this.#stream) return
     this.#stream = undefined
     if (cause !== this.#cause)

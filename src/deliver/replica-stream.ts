@@ -1,7 +1,7 @@
+import type { MessageReceiver } from '#net/grpc/message-bodies.ts'
 import type { Abort, ServerStream } from '#net/stream.ts'
 import { decodeForwarded, type ForwardedState } from './forwarded-report.ts'
 import type { GatewayPlan, GatewayPlans } from './gateway-plans.ts'
-import type { MessageReceiver } from './message-bodies.ts'
 import type { ServedProxy } from './proxy-stream.ts'
 import { ServedStream, type StreamEnd } from './served-stream.ts'
 

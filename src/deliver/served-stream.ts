@@ -1,7 +1,8 @@
+import { type MessageReceiver, ReceivedMessages, SentMessages } from '#net/grpc/message-bodies.ts'
 import { encodeGrpcMessage } from '#net/grpc/status-fields.ts'
 import { Head } from '#net/http/head.ts'
 import { BODY_CHUNKED, BODY_NONE, type ServerStream } from '#net/stream.ts'
-import { type MessageReceiver, ReceivedMessages, SentMessages } from './message-bodies.ts'
+import { MAX_MESSAGE_BYTES } from './discovery-messages.ts'
 
 /** The statuses of gRPC that streams end with. */
 const STATUS = {
@@ -40,7 +41,7 @@ export class ServedStream {
   constructor(stream: ServerStream, receiver: MessageReceiver, drained: () => void) {
     this.#stream = stream
     this.#sent = new SentMessages(true, drained)
-    this.#received = new ReceivedMessages(receiver)
+    this.#received = new ReceivedMessages(receiver, MAX_MESSAGE_BYTES)
     stream.respond(grpcHead(), BODY_CHUNKED, -1)
     this.#sent.pipe(stream.response)
   }

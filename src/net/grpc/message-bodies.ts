@@ -1,8 +1,7 @@
-import { asBuffer } from '#net/body/as-buffer.ts'
-import { BadFrame, FrameReader, frameMessage } from '#net/grpc/message-frame.ts'
-import type { Head } from '#net/http/head.ts'
-import { type Abort, BODY_CHUNKED, type BodySink, type BodySource } from '#net/stream.ts'
-import { MAX_MESSAGE_BYTES } from './discovery-messages.ts'
+import { asBuffer } from '../body/as-buffer.ts'
+import type { Head } from '../http/head.ts'
+import { type Abort, BODY_CHUNKED, type BodySink, type BodySource } from '../stream.ts'
+import { BadFrame, FrameReader, frameMessage } from './message-frame.ts'
 
 /** The messages that this side of a gRPC stream sends. */
 export class SentMessages implements BodySource {
@@ -64,11 +63,13 @@ export class ReceivedMessages implements BodySink {
   readonly takesFramed = false
   source: BodySource | null = null
   readonly #receiver: MessageReceiver
-  readonly #reader = new FrameReader(MAX_MESSAGE_BYTES)
+  readonly #reader: FrameReader
   #isOver = false
 
-  constructor(receiver: MessageReceiver) {
+  /** @param maxBytes of one message */
+  constructor(receiver: MessageReceiver, maxBytes: number) {
     this.#receiver = receiver
+    this.#reader = new FrameReader(maxBytes)
   }
 
   /** Nothing more is taken. */

@@ -1,49 +1,60 @@
-import type { Failure } from '#net/failure.ts'
-import { decodeGrpcMessage, grpcStatusName } from '#net/grpc/status-fields.ts'
-import { Head } from '#net/http/head.ts'
-import { type Abort, BODY_CHUNKED, type ClientHandler, type ClientPool, type ClientStream } from '#net/stream.ts'
-import type { ControllerAccess } from './controller-access.ts'
-import { DELTA_PATH } from './discovery-messages.ts'
+import type { Failure } from '../failure.ts'
+import { Head } from '../http/head.ts'
+import { type Abort, BODY_CHUNKED, type ClientHandler, type ClientPool, type ClientStream } from '../stream.ts'
+import type { GrpcAccess } from './grpc-access.ts'
 import { type MessageReceiver, ReceivedMessages, SentMessages } from './message-bodies.ts'
+import { decodeGrpcMessage, grpcStatusName } from './status-fields.ts'
 
-/** Longest wait for the head of a response. A controller that starts answers when its plan is whole. */
-const RESPONSE_MS = 120_000
-
-/** Receives what the controller sends. */
-export interface StreamOwner {
-  message(bytes: Uint8Array): void
-  /** The controller reads on. */
-  drained?(): void
-  /** Called once, last. @param why undefined: the controller ended the stream with status OK */
-  over(why: string | undefined): void
+/** A method of a gRPC service. */
+export interface GrpcMethod {
+  /** `/package.Service/Method` */
+  readonly path: string
+  /** Longest wait for the head of a response, in milliseconds. */
+  readonly responseMs: number
+  /** Of one message that the server sends. */
+  readonly maxMessageBytes: number
 }
 
-/** The client side of one gRPC stream to a controller. */
-export class ControllerStream implements ClientHandler, MessageReceiver {
+/** Receives what the server sends. */
+export interface StreamOwner {
+  message(bytes: Uint8Array): void
+  /** The server reads on. */
+  drained?(): void
+  /**
+   * Called once, last.
+   * @param why undefined: the server ended the stream with status OK
+   * @param code of the failure of the connection, or the name of the status; undefined: the server does not speak gRPC
+   */
+  over(why: string | undefined, code?: string): void
+}
+
+/** The client side of one gRPC stream. */
+export class GrpcStream implements ClientHandler, MessageReceiver {
   readonly #owner: StreamOwner
   readonly #sent = new SentMessages(false, () => this.#owner.drained?.())
-  readonly #received = new ReceivedMessages(this)
+  readonly #received: ReceivedMessages
   readonly #upstream: ClientStream
   #isOver = false
 
   constructor(
     pool: ClientPool,
-    { destination, authority, authorization }: ControllerAccess,
+    { destination, authority, authorization }: GrpcAccess,
+    { path, responseMs, maxMessageBytes }: GrpcMethod,
     owner: StreamOwner,
-    path = DELTA_PATH,
   ) {
     this.#owner = owner
+    this.#received = new ReceivedMessages(this, maxMessageBytes)
     const head = Head.request('POST', path)
     head.set('host', authority)
     head.set('content-type', 'application/grpc')
     if (authorization !== undefined) head.set('authorization', authorization)
     head.takesTrailers = true
     const framing = { kind: BODY_CHUNKED, length: -1 } as const
-    this.#upstream = pool.send(destination, head, framing, RESPONSE_MS, this, undefined)
+    this.#upstream = pool.send(destination, head, framing, responseMs, this, undefined)
     this.#sent.pipe(this.#upstream.request)
   }
 
-  /** The controller does not read as fast as messages are sent. */
+  /** The server does not read as fast as messages are sent. */
   get backed(): boolean {
     return this.#sent.backed
   }
@@ -52,10 +63,15 @@ export class ControllerStream implements ClientHandler, MessageReceiver {
     if (!this.#isOver) this.#sent.send(message)
   }
 
-  /** Gives the stream up. @param why for operators */
-  cancel(why: string): void {
+  /** No message follows. */
+  finish(): void {
+    if (!this.#isOver) this.#sent.end()
+  }
+
+  /** Gives the stream up. @param why for operators @param code see `StreamOwner` */
+  cancel(why: string, code?: string): void {
     if (this.#isOver) return
-    this.#end(why)
+    this.#end(why, code)
     this.#upstream.cancel()
   }
 
@@ -70,7 +86,7 @@ export class ControllerStream implements ClientHandler, MessageReceiver {
   }
 
   failed(_: ClientStream, { code, detail }: Failure): void {
-    this.#end(detail === undefined ? code : `${code}: ${detail}`)
+    this.#end(detail === undefined ? code : `${code}: ${detail}`, code)
   }
 
   informed(): void {}
@@ -95,17 +111,19 @@ export class ControllerStream implements ClientHandler, MessageReceiver {
     const status = field('grpc-status')
     if (status === '0') return this.#end(undefined)
     const text = decodeGrpcMessage(field('grpc-message') ?? '')
-    this.#end(status === undefined ? 'its response has no grpc-status' : `${grpcStatusName(status)}: ${text}`)
+    if (status === undefined) return this.#end('its response has no grpc-status')
+    const name = grpcStatusName(status)
+    this.#end(`${name}: ${text}`, name)
   }
 
   aborted(why: Abort): void {
-    this.#end(`the connection ended: ${why}`)
+    this.#end(`the connection ended: ${why}`, why)
   }
 
-  #end(why: string | undefined): void {
+  #end(why: string | undefined, code?: string): void {
     if (this.#isOver) return
     this.#isOver = true
     this.#received.stop()
-    this.#owner.over(why)
+    this.#owner.over(why, code)
   }
 }
