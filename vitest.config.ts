@@ -37,7 +37,7 @@ const WIRE = [
 
 /** Files that wait for sockets, processes and time. */
 const WAITING =
-  /\/(?:test\/(?:scenarios|faults|mutation)|examples)\/|\/src\/(?:net\/http2\/free-in-order|workers\/release-memory)\./
+  /\/(?:test\/(?:scenarios|faults|mutation)|examples)\/|\/src\/(?:net\/node-http2\/free-in-order|workers\/release-memory)\./
 
 /**
  * First the files of the project `streams`, which has workers of its own. Then files that wait, among files that only compute: while some workers

@@ -123,7 +123,7 @@ export const COLLECTIONS: Readonly<Record<string, Filled | PeerFilled>> = {
   'net/http1/client-pool #dials': 'work',
   'net/http2/client-pool #sessions': 'work',
   'net/http2/client-session #exchanges': 'work',
-  'net/http2/free-in-order released': 'work',
+  'net/node-http2/free-in-order released': 'work',
   'net/http2/server-session #spare': 'work',
   'net/http2/server-stream #fields': 'message',
   'net/pool/client-pool #negotiations': 'configuration',

@@ -10,9 +10,10 @@ import { RelayedSocket } from '../relay/relayed-socket.ts'
 import type { ServedConnection } from '../served-connection.ts'
 import type { RelayHandler, StreamHandler } from '../stream.ts'
 import { type TimerWheel, workerWheel } from '../timer-wheel.ts'
+import type { ByteCounts, ConnectedSocket } from '../transport/connected-socket.ts'
 import type { PlainTransports } from '../transport/plain-transports.ts'
 import { STREAM_TRANSPORTS } from '../transport/stream-transports.ts'
-import type { ByteCounts, Transport, TransportOwner } from '../transport/transport.ts'
+import type { Transport, TransportOwner } from '../transport/transport.ts'
 import { Arrival, type ArrivalSettings, type Destinations } from './arrival.ts'
 import type { ConnectionRefusal } from './connection-refusal.ts'
 import { ListenError } from './listen-error.ts'
@@ -267,7 +268,7 @@ class SocketListener implements Listener, Destinations {
     if (this.#draining) connection.drain()
   }
 
-  #http2(socket: net.Socket, peer: Peer): void {
+  #http2(socket: ConnectedSocket, peer: Peer): void {
     // A destroyed socket emits no further events.
     if (socket.destroyed) return
     const session = new ServerSession(socket, peer, this.#settings.http)
@@ -302,7 +303,7 @@ class SocketListener implements Listener, Destinations {
   #settingsFrom(settings: ConnectionSettings): Settings {
     const { handler, admit = () => true, refused = () => {}, secured = () => {}, wheel = workerWheel } = this.#options
     const over = (connection: ServedConnection) => this.#over(connection)
-    const takeHttp2 = (socket: net.Socket, connection: ServerConnection) => {
+    const takeHttp2 = (socket: ConnectedSocket, connection: ServerConnection) => {
       this.#http2(socket, connection.peer)
       // The connection continues as an HTTP/2 session.
       this.#serving.delete(connection)

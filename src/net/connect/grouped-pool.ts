@@ -1,5 +1,5 @@
-import type { Socket } from 'node:net'
 import type { Destination } from '../destination.ts'
+import type { ConnectedSocket } from '../transport/connected-socket.ts'
 import type { Connector } from './connector.ts'
 import type { DialContext } from './dial.ts'
 import type { NameUse } from './names.ts'
@@ -7,7 +7,7 @@ import type { PoolSettings } from './pool-settings.ts'
 
 /** A connected socket that was dialled outside the pool. */
 export interface AdoptedSocket {
-  readonly socket: Socket
+  readonly socket: ConnectedSocket
   /** The context that it was dialled with. */
   readonly context: DialContext
   /** The use of the host name; undefined for an IP address. */

@@ -1,4 +1,3 @@
-import type { Socket } from 'node:net'
 import { Expectation } from '../http/expectation.ts'
 import { Head } from '../http/head.ts'
 import { INCOMPLETE, refusalOf } from '../http/head-outcome.ts'
@@ -19,6 +18,7 @@ import {
   type WireRefusal,
 } from '../stream.ts'
 import { type TimerWheel, WheelTimer } from '../timer-wheel.ts'
+import type { ConnectedSocket } from '../transport/connected-socket.ts'
 import { HoldBuffer } from '../transport/hold-buffer.ts'
 import type { Transport, TransportOwner } from '../transport/transport.ts'
 import { BodyReader, type ReaderOwner } from './body-reader.ts'
@@ -56,7 +56,7 @@ export interface ServerSettings {
   /** The connection has closed; called once. */
   readonly onClosed: (connection: ServedConnection) => void
   /** Takes over the socket of a client that begins with the HTTP/2 preface; `onClosed` is then not called. Undefined: it is refused. */
-  readonly onHttp2?: ((socket: Socket, connection: ServerConnection) => void) | undefined
+  readonly onHttp2?: ((socket: ConnectedSocket, connection: ServerConnection) => void) | undefined
 }
 
 /**

@@ -6,6 +6,8 @@ import { Head } from '../http/head.ts'
 import { announcedLength, isIdempotent } from '../http/request-rules.ts'
 import { type LimitKeeper, ResponseLimit } from '../http/response-limit.ts'
 import { MAX_INTERIM_RESPONSES, RESPONSE_LIMITS } from '../limits.ts'
+import { sawEndOfStream, watchEndOfStream } from '../node-http2/end-of-stream.ts'
+import { cancelStream } from '../node-http2/reset-stream.ts'
 import {
   type Abort,
   BODY_CHUNKED,
@@ -19,10 +21,8 @@ import {
 import { BodyReader, type ReaderOwner } from './body-reader.ts'
 import type { Carried, Carrier } from './carrier.ts'
 import { faultOf } from './connection-fault.ts'
-import { sawEndOfStream, watchEndOfStream } from './end-of-stream.ts'
 import { listBytes, readResponseFields, readTrailerFields, requestFields } from './heads.ts'
 import { RequestWriter, type RequestWriterOwner } from './request-writer.ts'
-import { cancelStream } from './reset-stream.ts'
 
 const { NGHTTP2_PROTOCOL_ERROR, NGHTTP2_REFUSED_STREAM, NGHTTP2_FLAG_END_STREAM, NGHTTP2_STREAM_STATE_IDLE } =
   http2.constants

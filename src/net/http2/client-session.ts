@@ -1,15 +1,15 @@
 import http2, { type ClientHttp2Session, type ClientHttp2Stream, type ClientSessionRequestOptions } from 'node:http2'
-import type { Socket } from 'node:net'
 import { clock } from '#base/clock.ts'
 import { LinkedList } from '#base/linked-list.ts'
 import type { AdoptedSocket } from '../connect/grouped-pool.ts'
 import { MAX_SENT_HEAD_BYTES, RESPONSE_LIMITS } from '../limits.ts'
+import { endWithSocket } from '../node-http2/end-with-socket.ts'
+import { freeInOrder } from '../node-http2/free-in-order.ts'
+import { sendKeepalive } from '../node-http2/send-keepalive.ts'
 import { type TimerWheel, WheelTimer } from '../timer-wheel.ts'
+import type { ConnectedSocket } from '../transport/connected-socket.ts'
 import type { Carried, Carrier } from './carrier.ts'
 import type { ClientExchange } from './client-exchange.ts'
-import { endWithSocket } from './end-with-socket.ts'
-import { freeInOrder } from './free-in-order.ts'
-import { sendKeepalive } from './send-keepalive.ts'
 
 /** Assumed stream limit of a server that has never announced one (RFC 9113, 6.5.2 recommends no less). */
 export const ASSUMED_STREAMS = 100
@@ -63,7 +63,7 @@ export class ClientSession implements Carrier {
   ended = false
   readonly #owner: SessionOwner
   readonly #session: ClientHttp2Session
-  readonly #socket: Socket
+  readonly #socket: ConnectedSocket
   readonly #idle: WheelTimer = new WheelTimer(() => this.drain())
   readonly #pong: WheelTimer = new WheelTimer(() => this.#giveUp())
   /** Checks a draining session regularly. */
@@ -81,7 +81,7 @@ export class ClientSession implements Carrier {
   /** The last stream that the server may process, from its GOAWAY. */
   #lastStreamId = Number.POSITIVE_INFINITY
 
-  constructor(socket: Socket, owner: SessionOwner, settled?: AdoptedSocket['settled']) {
+  constructor(socket: ConnectedSocket, owner: SessionOwner, settled?: AdoptedSocket['settled']) {
     this.#owner = owner
     this.#settled = settled
     this.#socket = socket

@@ -1,15 +1,15 @@
 import http2, { constants, type ServerHttp2Session, type ServerHttp2Stream, type Settings } from 'node:http2'
-import type net from 'node:net'
 import { Allowance } from '#base/allowance.ts'
 import { type HeadLimits, MAX_SENT_HEAD_BYTES, type ServerLimits } from '../limits.ts'
+import { endWithSocket } from '../node-http2/end-with-socket.ts'
+import { freeInOrder } from '../node-http2/free-in-order.ts'
+import { sendKeepalive } from '../node-http2/send-keepalive.ts'
 import type { Peer } from '../peer.ts'
 import type { ServedConnection } from '../served-connection.ts'
 import type { StreamHandler } from '../stream.ts'
 import { type TimerWheel, WheelTimer } from '../timer-wheel.ts'
+import type { ConnectedSocket } from '../transport/connected-socket.ts'
 import { faultOf } from './connection-fault.ts'
-import { endWithSocket } from './end-with-socket.ts'
-import { freeInOrder } from './free-in-order.ts'
-import { sendKeepalive } from './send-keepalive.ts'
 import { Http2ServerStream, type StreamOwner } from './server-stream.ts'
 import { sessionOptions } from './session-options.ts'
 
@@ -40,7 +40,7 @@ export class ServerSession implements ServedConnection, StreamOwner {
   readonly headLimits: HeadLimits
   readonly wheel: TimerWheel
   maxSentHeadBytes = MAX_SENT_HEAD_BYTES
-  readonly #socket: net.Socket
+  readonly #socket: ConnectedSocket
   readonly #session: ServerHttp2Session
   readonly #resets: Allowance
   readonly #settingsChanges = new Allowance(MAX_SETTINGS, SETTINGS_PER_SECOND)
@@ -59,7 +59,7 @@ export class ServerSession implements ServedConnection, StreamOwner {
   #ending = false
 
   /** @param socket a socket from which nothing was read, or whose bytes were put back by `unshift` */
-  constructor(socket: net.Socket, peer: Peer, settings: SessionSettings) {
+  constructor(socket: ConnectedSocket, peer: Peer, settings: SessionSettings) {
     const { limits } = settings
     this.peer = peer
     this.handler = settings.handler

@@ -11,6 +11,7 @@ import { refusalOf } from '../http/head-outcome.ts'
 import { isGrpcRequest } from '../http/request-rules.ts'
 import { announcedLength, isBodiless, isEventStream } from '../http/response-rules.ts'
 import type { HeadLimits, ServerLimits } from '../limits.ts'
+import { cutStream } from '../node-http2/reset-stream.ts'
 import type { Peer } from '../peer.ts'
 import {
   type Abort,
@@ -26,7 +27,6 @@ import {
 import { type TimerWheel, WheelTimer } from '../timer-wheel.ts'
 import { BodyReader, type ReaderOwner } from './body-reader.ts'
 import { fieldObject, listBytes, objectBytes, readRequestFields, readTrailerFields, responseFields } from './heads.ts'
-import { cutStream } from './reset-stream.ts'
 import { ResponseWriter, type ResponseWriterOwner } from './response-writer.ts'
 
 const { NGHTTP2_NO_ERROR } = constants

@@ -1,5 +1,5 @@
-import type net from 'node:net'
-import type { ByteCounts, Transport, TransportOwner } from './transport.ts'
+import { type ByteCounts, type ConnectedSocket, canReset } from './connected-socket.ts'
+import type { Transport, TransportOwner } from './transport.ts'
 import { TurnTransport } from './turn-transport.ts'
 
 const NO_OWNER: TransportOwner = { bytes() {}, ended() {}, drained() {}, closed() {} }
@@ -9,11 +9,11 @@ function ignore(): void {}
 /** The sending half of a transport on a Node socket. Its creator decides how bytes are read. */
 export class SocketTransport extends TurnTransport implements Transport {
   backed = false
-  protected readonly socket: net.Socket
+  protected readonly socket: ConnectedSocket
   #owner: TransportOwner
   #paused = false
 
-  constructor(socket: net.Socket, owner: TransportOwner) {
+  constructor(socket: ConnectedSocket, owner: TransportOwner) {
     super()
     this.socket = socket
     this.#owner = owner
@@ -81,7 +81,7 @@ export class SocketTransport extends TurnTransport implements Transport {
     this.socket.destroy()
   }
 
-  detach(unread: Buffer): net.Socket {
+  detach(unread: Buffer): ConnectedSocket {
     this.flush()
     this.#owner = NO_OWNER
     this.socket.removeAllListeners('data')
@@ -92,13 +92,7 @@ export class SocketTransport extends TurnTransport implements Transport {
 
   reset(): void {
     this.forget()
-    // Under TLS the missing closure alert is the signal; a Unix socket has no reset; and a reset after our orderly end would come too
-    // late, fail in Node, and leave the socket without its 'close'.
-    if (isPlainTcp(this.socket) && !this.socket.writableEnded) this.socket.resetAndDestroy()
+    if (canReset(this.socket)) this.socket.resetAndDestroy()
     else this.socket.destroy()
   }
-}
-
-function isPlainTcp(socket: net.Socket): boolean {
-  return !('encrypted' in socket) && socket.remotePort !== undefined
 }

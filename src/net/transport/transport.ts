@@ -1,10 +1,4 @@
-import type { Socket } from 'node:net'
-
-/** Byte counts of a socket; under TLS, of the plain text. */
-export interface ByteCounts {
-  readonly bytesRead: number
-  readonly bytesWritten: number
-}
+import type { ByteCounts, ConnectedSocket } from './connected-socket.ts'
 
 /** One byte stream to a peer: the interface of a socket to protocol code. */
 export interface Transport {
@@ -29,7 +23,7 @@ export interface Transport {
   /** Like `destroy`, but, where possible, the peer can distinguish it from an orderly end. */
   reset(): void
   /** Releases the socket, paused, with `unread` put back into it; later events are ignored. Only with a socket. */
-  detach?(unread: Buffer): Socket
+  detach?(unread: Buffer): ConnectedSocket
 }
 
 /** Receives the events of a transport. */

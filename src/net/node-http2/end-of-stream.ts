@@ -1,9 +1,9 @@
-import type { ClientHttp2Stream } from 'node:http2'
+import type { Http2Stream } from 'node:http2'
 import { Readable } from 'node:stream'
 
 const END_SEEN = Symbol('end seen')
 
-interface WatchedStream extends ClientHttp2Stream {
+interface WatchedStream extends Http2Stream {
   [END_SEEN]?: boolean
 }
 

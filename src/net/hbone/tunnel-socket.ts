@@ -1,0 +1,105 @@
+import type { Http2Stream } from 'node:http2'
+import { Duplex } from 'node:stream'
+import { sawEndOfStream, watchEndOfStream } from '../node-http2/end-of-stream.ts'
+import { cancelStream } from '../node-http2/reset-stream.ts'
+import type { ConnectedSocket } from '../transport/connected-socket.ts'
+
+export interface TunnelSocketOptions {
+  /** Keep the sending direction open after the peer has ended its own. */
+  readonly halfOpen: boolean
+}
+
+/**
+ * An established tunnel as a socket, on either side: the bytes in the DATA frames of one stream of HTTP/2 after its CONNECT was answered (RFC
+ * 9113, 8.5). END_STREAM is the end of a direction, RST_STREAM the reset of the connection. It starts paused, like an accepted socket, and
+ * closes like one: 'close' comes at once after `destroy`, before the stream is gone.
+ */
+export class TunnelSocket extends Duplex implements ConnectedSocket {
+  bytesRead = 0
+  bytesWritten = 0
+  readonly #stream: Http2Stream
+  #resets = false
+
+  /** @param stream on which nothing was read or written since the head of the answer */
+  constructor(stream: Http2Stream, { halfOpen }: TunnelSocketOptions) {
+    super({ allowHalfOpen: halfOpen })
+    this.#stream = stream
+    watchEndOfStream(stream)
+    stream.on('data', (bytes: Buffer) => {
+      this.bytesRead += bytes.length
+      if (!this.push(bytes)) stream.pause()
+    })
+    stream.pause()
+    stream.on('end', () => {
+      if (sawEndOfStream(stream)) this.push(null)
+    })
+    // 'close' follows every error.
+    stream.on('error', ignore)
+    stream.on('close', () => this.#closed())
+  }
+
+  resetAndDestroy(): this {
+    this.#resets = true
+    return this.destroy()
+  }
+
+  override _read(): void {
+    this.#stream.resume()
+  }
+
+  override _write(bytes: Buffer, _encoding: BufferEncoding, done: () => void): void {
+    this.#send(bytes, done)
+  }
+
+  override _writev(pieces: { readonly chunk: Buffer }[], done: () => void): void {
+    this.#send(Buffer.concat(pieces.map(({ chunk }) => chunk)), done)
+  }
+
+  override _final(done: () => void): void {
+    this.#stream.end()
+    done()
+  }
+
+  override _destroy(error: Error | null, done: (error: Error | null) => void): void {
+    // Later bytes are of no interest, but the stream closes only when they have been read.
+    this.#stream.removeAllListeners('data').resume()
+    if (this.#resets || error !== null || this.writableLength > 0) cancelStream(this.#stream)
+    else this.#leave()
+    done(error)
+  }
+
+  /**
+   * The stream buffers a bounded number of bytes, which are still sent after `destroy`, like those that a kernel has accepted. `done` is not called
+   * for an error: the stream closes, which decides what becomes of the bytes that were received.
+   */
+  #send(bytes: Buffer, done: () => void): void {
+    this.bytesWritten += bytes.length
+    if (this.#stream.write(bytes)) done()
+    else this.#stream.once('drain', done)
+  }
+
+  /** Ends our direction; a peer that has not ended its own learns that nothing more is read (RFC 9113, 8.1). */
+  #leave(): void {
+    const stream = this.#stream
+    if (stream.destroyed) return
+    // Not in a callback of a frame (`cancelStream`).
+    stream.end(() => setImmediate(() => stream.close()))
+  }
+
+  /** The stream is gone: normally, by a reset of either side, or with its session. */
+  #closed(): void {
+    if (this.destroyed) return
+    if (!sawEndOfStream(this.#stream)) return void this.destroy(resetError())
+    // What the peer sent before its orderly end is still read. It reads no more itself.
+    if (this.writableFinished) return
+    if (this.readableEnded) this.destroy()
+    else this.once('end', () => this.destroy())
+  }
+}
+
+function ignore(): void {}
+
+/** The error of a socket that its peer has reset. */
+function resetError(): NodeJS.ErrnoException {
+  return Object.assign(new Error('the tunnel was reset'), { code: 'ECONNRESET' })
+}
