@@ -1,8 +1,8 @@
 import { pause } from '#base/clock.ts'
+import { createRequest } from '#net/certificate-request.ts'
 import { TLS_MATERIAL } from '#net/tls-material.ts'
 import { AcmeFailure } from './acme-failure.ts'
 import { type AcmeAnswer, type AcmeServer, describeProblem, textOf } from './acme-server.ts'
-import { createRequest } from './certificate-request.ts'
 
 /** PEM texts. */
 export interface KeyPair {
@@ -28,8 +28,8 @@ export async function orderCertificate(server: AcmeServer, hostnames: readonly s
   if (order === undefined) throw new AcmeFailure('the server returned no order')
   for (const authorization of textsOf(opened, 'authorizations')) await prove(server, authorization)
   const ready = await until(server, order, ['ready', 'valid'])
-  const { csr, key } = await createRequest(hostnames)
-  await server.post(textOf(ready.json, 'finalize'), { csr })
+  const { csr, key } = await createRequest(hostnames.map((value) => ({ type: 'dns', value })))
+  await server.post(textOf(ready.json, 'finalize'), { csr: Buffer.from(csr).toString('base64url') })
   const done = await until(server, order, ['valid'])
   const { text: certificate } = await server.post(textOf(done.json, 'certificate'))
   checkPair({ certificate, key }, hostnames)

@@ -290,7 +290,7 @@ export class ProxyServer {
     this.#kept.update(update)
   }
 
-  meshMaterialChanged(material: MeshMaterial): void {
+  meshMaterialChanged(material: MeshMaterial | undefined): void {
     this.#mesh.material = material
   }
 

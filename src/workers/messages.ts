@@ -51,8 +51,8 @@ export type ToWorker =
   | { readonly kind: 'reopen-log' }
   /** New keys for TLS session tickets. */
   | { readonly kind: 'ticket-keys'; readonly keys: Uint8Array }
-  /** A new certificate of the mesh. */
-  | { readonly kind: 'mesh-material'; readonly material: MeshMaterial }
+  /** A new certificate of the mesh; undefined: the one before has expired. */
+  | { readonly kind: 'mesh-material'; readonly material: MeshMaterial | undefined }
   /** Another worker has set a value. */
   | SetValue
   /** A text for channels of the worker. */

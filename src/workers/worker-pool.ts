@@ -203,7 +203,8 @@ export class WorkerPool {
     this.#broadcast({ kind: 'kept', update })
   }
 
-  publishMeshMaterial(material: MeshMaterial): void {
+  /** @param material undefined: there is none any more, and no tunnel can be opened or accepted */
+  publishMeshMaterial(material: MeshMaterial | undefined): void {
     this.#meshMaterial = material
     this.#broadcast({ kind: 'mesh-material', material })
   }

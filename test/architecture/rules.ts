@@ -14,7 +14,7 @@ export const LEVELS: readonly (readonly string[])[] = [
   ['engine'],
   ['calls'],
   ['store', 'control', 'proxy', 'deploy'],
-  ['acme', 'workers', 'admin', 'apiserver', 'cluster', 'deliver', 'idp'],
+  ['acme', 'workers', 'admin', 'apiserver', 'cluster', 'deliver', 'idp', 'mesh'],
   ['instance'],
   ['cli'],
   ['main.ts'],
@@ -27,6 +27,7 @@ export const LEVELS: readonly (readonly string[])[] = [
 export const INNER_LEVELS: Readonly<Record<string, readonly (readonly string[])[]>> = {
   net: [
     [
+      'certificate-request.ts',
       'crc32.ts',
       'destination.ts',
       'failure.ts',
@@ -134,6 +135,7 @@ export const NODE_ROOMS: readonly string[] = [
   'cluster',
   'deliver',
   'idp',
+  'mesh',
   'instance',
   'cli',
   'main.ts',

@@ -1,0 +1,178 @@
+import { once } from 'node:events'
+import {
+  createSecureServer,
+  type IncomingHttpHeaders,
+  type ServerHttp2Session,
+  type ServerHttp2Stream,
+} from 'node:http2'
+import type { AddressInfo } from 'node:net'
+import 'reflect-metadata'
+import * as x509 from '@peculiar/x509'
+import { clock } from '#base/clock.ts'
+import { decodeMessage, encodeMessage } from '#base/protobuf/message.ts'
+import { FrameReader, frameMessage } from '#net/grpc/message-frame.ts'
+import { encodeGrpcMessage } from '#net/grpc/status-fields.ts'
+import { CERTIFICATE_REQUEST, CERTIFICATE_RESPONSE, CREATE_CERTIFICATE } from './ask-ca.ts'
+
+/** Test support: authorities of a mesh, and a CA that speaks gRPC. */
+
+const ALGORITHM = { name: 'ECDSA', namedCurve: 'P-256', hash: 'SHA-256' } as const
+const DAY_MS = 86_400_000
+const SUBJECT_ALT_NAME = '2.5.29.17'
+
+export const newKeys = () => globalThis.crypto.subtle.generateKey(ALGORITHM, true, ['sign', 'verify'])
+
+type Keys = Awaited<ReturnType<typeof newKeys>>
+
+/** Start and end of a certificate, in milliseconds from now. */
+export interface Span {
+  readonly fromMs?: number
+  readonly forMs?: number
+}
+
+function datesOf({ fromMs = -60_000, forMs = DAY_MS }: Span) {
+  // Certificates have whole seconds.
+  return { notBefore: new Date(clock.now() + fromMs), notAfter: new Date(clock.now() + forMs) }
+}
+
+/** An authority that issues certificates. */
+export interface Authority {
+  readonly certificate: x509.X509Certificate
+  readonly keys: Keys
+  /** Its certificate. */
+  readonly pem: string
+}
+
+/** @param issuer undefined: it is a root */
+export async function newAuthority(name: string, issuer?: Authority, span: Span = {}): Promise<Authority> {
+  const keys = await newKeys()
+  const certificate = await x509.X509CertificateGenerator.create({
+    ...datesOf({ forMs: 3650 * DAY_MS, ...span }),
+    subject: `CN=${name}`,
+    issuer: issuer?.certificate.subject ?? `CN=${name}`,
+    publicKey: keys.publicKey,
+    signingKey: (issuer?.keys ?? keys).privateKey,
+    signingAlgorithm: ALGORITHM,
+    extensions: [new x509.BasicConstraintsExtension(true, undefined, true)],
+  })
+  return { certificate, keys, pem: certificate.toString('pem') }
+}
+
+export interface LeafOptions extends Span {
+  readonly uris?: readonly string[]
+  readonly hosts?: readonly string[]
+}
+
+/** @returns PEM */
+export async function issue(issuer: Authority, publicKey: Keys['publicKey'], options: LeafOptions): Promise<string> {
+  const { uris = [], hosts = [] } = options
+  const names = [
+    ...uris.map((value) => ({ type: 'url' as const, value })),
+    ...hosts.map((value) => ({
+      type: value.includes(':') || /^[0-9.]+$/.test(value) ? ('ip' as const) : ('dns' as const),
+      value,
+    })),
+  ]
+  const certificate = await x509.X509CertificateGenerator.create({
+    ...datesOf(options),
+    issuer: issuer.certificate.subject,
+    publicKey,
+    signingKey: issuer.keys.privateKey,
+    signingAlgorithm: ALGORITHM,
+    extensions: names.length === 0 ? [] : [new x509.SubjectAlternativeNameExtension(names)],
+  })
+  return certificate.toString('pem')
+}
+
+export async function pemOfKey({ privateKey }: Keys): Promise<string> {
+  const pkcs8 = new Uint8Array(await globalThis.crypto.subtle.exportKey('pkcs8', privateKey))
+  return x509.PemConverter.encode(pkcs8, 'PRIVATE KEY')
+}
+
+/** What a CA was asked. */
+export interface SeenQuestion {
+  readonly authorization: string | undefined
+  readonly lifeSeconds: number | undefined
+  /** URIs of the request, whose signature is correct. */
+  readonly uris: readonly string[]
+}
+
+/** How a CA answers a question. */
+export type CaAnswer =
+  | { readonly chain: readonly string[] }
+  | { readonly status: number; readonly message?: string }
+  | { readonly bytes: Uint8Array }
+  | 'nothing'
+
+export interface FakeCa extends AsyncDisposable {
+  /** `https://127.0.0.1:port` */
+  readonly url: string
+  /** Root certificates that its server leads to. */
+  readonly roots: string
+  readonly authority: Authority
+  readonly seen: SeenQuestion[]
+  /** Answers as a CA does, by default. */
+  answer: (question: { readonly publicKey: Keys['publicKey']; readonly uris: readonly string[] }) => Promise<CaAnswer>
+}
+
+/** A CA of a mesh: `istio.v1.auth.IstioCertificateService`, under TLS. @param span of what it issues */
+export async function startFakeCa(span: Span = {}, root?: Authority): Promise<FakeCa> {
+  const authority = root ?? (await newAuthority('Mesh root'))
+  const keys = await newKeys()
+  const cert = await issue(authority, keys.publicKey, { hosts: ['127.0.0.1'], forMs: 3650 * DAY_MS })
+  const server = createSecureServer({ cert, key: await pemOfKey(keys) })
+  const sessions = new Set<ServerHttp2Session>()
+  const seen: SeenQuestion[] = []
+  const ca: Omit<FakeCa, 'url' | typeof Symbol.asyncDispose> & { answer: FakeCa['answer'] } = {
+    roots: authority.pem,
+    authority,
+    seen,
+    answer: async ({ publicKey, uris }) => ({
+      chain: [await issue(authority, publicKey, { ...span, uris }), authority.pem],
+    }),
+  }
+  server.on('session', (session) => {
+    sessions.add(session)
+    session.on('close', () => sessions.delete(session))
+  })
+  server.on('stream', (stream, headers) => {
+    stream.on('error', () => {})
+    void serve(stream as ServerHttp2Stream, headers)
+  })
+  const serve = async (stream: ServerHttp2Stream, headers: IncomingHttpHeaders) => {
+    if (headers[':path'] !== CREATE_CERTIFICATE.path) return end(stream, 12)
+    const reader = new FrameReader(65_536)
+    for await (const piece of stream) reader.push(piece as Buffer)
+    const { csr = '', validityDuration } = decodeMessage(CERTIFICATE_REQUEST, reader.next()!) ?? {}
+    const request = new x509.Pkcs10CertificateRequest(csr)
+    if (!(await request.verify())) return end(stream, 3, 'the signature of the request is wrong')
+    const extension = request.getExtension(SUBJECT_ALT_NAME)
+    const names = extension ? new x509.SubjectAlternativeNameExtension(extension.rawData).names.items : []
+    const uris = names.filter(({ type }) => type === 'url').map(({ value }) => value)
+    seen.push({ authorization: headers.authorization, lifeSeconds: validityDuration, uris })
+    const answer = await ca.answer({ publicKey: await request.publicKey.export(ALGORITHM, ['verify']), uris })
+    if (answer === 'nothing' || stream.destroyed) return
+    if ('status' in answer) return end(stream, answer.status, answer.message)
+    stream.respond({ ':status': 200, 'content-type': 'application/grpc' }, { waitForTrailers: true })
+    stream.on('wantTrailers', () => stream.sendTrailers({ 'grpc-status': '0' }))
+    const bytes = 'bytes' in answer ? answer.bytes : encodeMessage(CERTIFICATE_RESPONSE, { certChain: answer.chain })
+    stream.end(frameMessage(bytes))
+  }
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const close = async () => {
+    for (const session of sessions) session.destroy()
+    const closed = once(server, 'close')
+    server.close()
+    await closed
+  }
+  return Object.assign(ca, {
+    url: `https://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    [Symbol.asyncDispose]: close,
+  })
+}
+
+function end(stream: ServerHttp2Stream, status: number, message = ''): void {
+  const grpc = { 'grpc-status': `${status}`, 'grpc-message': encodeGrpcMessage(message) }
+  stream.respond({ ':status': 200, 'content-type': 'application/grpc', ...grpc }, { endStream: true })
+}
