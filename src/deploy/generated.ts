@@ -129,11 +129,10 @@ export function service(
   }
 }
 
-/** A proxy takes part in the mesh itself: neither a node proxy nor a sidecar may intercept its connections. Other members connect by tunnels. */
+/** A proxy takes part in the mesh itself: neither a node proxy nor a sidecar may intercept its connections. */
 const MESH_LABELS = {
   'istio.io/dataplane-mode': 'none',
   'sidecar.istio.io/inject': 'false',
-  'networking.istio.io/tunnel': 'http',
 } as const
 
 interface PodInput {

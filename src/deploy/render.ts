@@ -103,7 +103,7 @@ function renderWith(input: Input, limits: Limits): Rendered {
   return {
     objects: [configuration, ...finished],
     sessionKeySecret: needsKey ? sessionKeySecret(identity) : undefined,
-    findings: replicaFindings(parameters),
+    findings: [...meshFindings(parameters), ...replicaFindings(parameters)],
   }
 }
 
@@ -182,6 +182,14 @@ function readinessFaults(parameters: readonly ProxyParametersObject[]): readonly
       ...(inEnv < 0 ? [] : [`spec.env[${inEnv}]`]),
     ]
     return paths.map((path): Finding => ({ origin, path, code: 'parameters-invalid', message, severity: 'error' }))
+  })
+}
+
+function meshFindings(parameters: readonly ProxyParametersObject[]): readonly Finding[] {
+  return parameters.flatMap(({ origin, spec }) => {
+    if (spec.mesh === undefined) return []
+    const message = 'the proxy opens and accepts no tunnels of the mesh yet: its connections to pods have no mutual TLS'
+    return [{ origin, path: 'spec.mesh', code: 'not-implemented', message, severity: 'error' }]
   })
 }
 
