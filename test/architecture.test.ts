@@ -197,7 +197,8 @@ test('the described messages of the log exist', () => {
   )
   const code = texts.filter(
     ({ path }) =>
-      /^src\/(?:acme|apiserver|cli|deliver|instance|observe\/log|workers)\//.test(path) && !path.endsWith('.test.ts'),
+      /^src\/(?:acme|apiserver|cli|deliver|instance|mesh|observe\/log|workers)\//.test(path) &&
+      !path.endsWith('.test.ts'),
   )
   expect(messages).toContain('plan in force')
   expect(messages.filter((message) => !code.some(({ text }) => text.includes(`'${message}'`)))).toEqual([])

@@ -19,6 +19,8 @@ export interface StatusReport {
   readonly failingOutputs: readonly OutputReport[]
   /** Where its configuration is from; only of a proxy. */
   readonly configuration?: ConfigurationReport
+  /** Its identity in a service mesh; only of a proxy in one. */
+  readonly mesh?: MeshReport
   /** Connected proxies; only of a controller. */
   readonly proxies?: readonly ProxyReport[]
   /** Endpoints of all backends. */
@@ -97,6 +99,24 @@ export interface ConfigurationReport {
   readonly confirmedAt?: string
   /** Why it does not confirm that now; undefined: it does. */
   readonly unconfirmed?: string
+}
+
+/** Times are in RFC 3339. */
+export interface MeshReport {
+  /** SPIFFE id. */
+  readonly id: string
+  /** URL of the CA. */
+  readonly ca: string
+  /** Of the certificate in use; undefined: there is none, and no tunnel can be opened or accepted. */
+  readonly issuedAt?: string
+  readonly expiresAt?: string
+  /** When the next one is asked for. */
+  readonly renewsAt?: string
+  /** When the last one expired without another one. */
+  readonly expiredAt?: string
+  /** Why there is no new one; undefined: the last attempt succeeded. */
+  readonly failure?: string
+  readonly failingSince?: string
 }
 
 export interface EndpointReport {

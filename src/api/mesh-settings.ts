@@ -12,7 +12,7 @@ export interface MeshSettings {
 /** The Service of the CA of Istio, as it is installed by default. */
 export const DEFAULT_CA_ADDRESS = 'https://istiod.istio-system.svc:15012'
 
-const DEFAULT_TRUST_DOMAIN = 'cluster.local'
+export const DEFAULT_TRUST_DOMAIN = 'cluster.local'
 
 /**
  * Merges by field; a list of domains is one value (decision A-119).

@@ -12,6 +12,7 @@ export const MODULES = {
   observe: 'access log and metrics',
   apiserver: 'writes of objects through the API',
   deliver: 'plans of proxies, from their controller',
+  mesh: 'the certificate of a proxy in a service mesh',
 } as const
 export type Module = keyof typeof MODULES
 

@@ -54,12 +54,12 @@ test('the statements of the specification, marked if not implemented yet', () =>
   expect(describeField(found('ProxyPolicy.spec.backend.tls.verifySubjectAltNames')).join('\n')).toContain(
     '\nSpecification:\n  `verifySubjectAltNames` has 1 to 16 items.\n',
   )
-  const lines = describeField(found('ProxyParameters.spec.mesh.trustDomain'))
+  const lines = describeField(found('ProxyParameters.spec.mesh.additionalTrustDomains'))
   expect(lines).toContain('  effect    not implemented yet')
   const at = lines.indexOf('Specification ("not yet": not implemented, or proved by no test):')
   expect(lines.slice(at + 1, at + 3)).toEqual([
-    '  not yet  `mesh.trustDomain` is the local trust domain of the mesh.',
-    '  not yet  `mesh.trustDomain` defaults to `cluster.local`.',
+    '           `mesh.additionalTrustDomains` is a list of strings.',
+    '  not yet  `mesh.additionalTrustDomains` are SPIFFE domains that inbound tunnels accept in addition.',
   ])
   expect(describeField(found('Gateway.spec.listeners')).join('\n')).not.toContain('Specification')
 })

@@ -452,6 +452,7 @@ const MESSAGES_IN = [
   'src/workers/worker-pool.ts',
   'src/apiserver/api-service.ts',
   'src/acme/certificate-keeper.ts',
+  'src/mesh/mesh-identity.ts',
   'src/cli/notify-service.ts',
 ]
 

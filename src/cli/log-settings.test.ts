@@ -39,7 +39,7 @@ test.each([
   [
     { logLevel: 'info,prxy=debug' },
     {},
-    '--log-level is info,prxy=debug: "prxy" is not a module of the log; modules are store, control, instance, workers, proxy, observe, apiserver and deliver',
+    '--log-level is info,prxy=debug: "prxy" is not a module of the log; modules are store, control, instance, workers, proxy, observe, apiserver, deliver and mesh',
   ],
 ])('%j %j is refused', (flags, environment, message) => {
   expect(() => logSettings(flags, environment)).toThrow(new UsageError(message))

@@ -15,6 +15,7 @@ import { EXIT, type ExitCode } from './exit-code.ts'
 import { InstanceLog } from './instance-log.ts'
 import { type ListenFlags, listenAddresses } from './listen-addresses.ts'
 import { type LogFlags, logSettings } from './log-settings.ts'
+import { meshSource } from './mesh-source.ts'
 import { operatorAddresses } from './operator-addresses.ts'
 import { STATE_FOLDER } from './state-path.ts'
 import { type Surroundings, WHOLE_PROCESS } from './surroundings.ts'
@@ -48,6 +49,7 @@ export async function runProxy(flags: ProxyFlags, around: Surroundings = WHOLE_P
     ...{ bind, admin, metrics, readiness, startThread: around.startThread },
     identity: environment.POD_NAME ?? hostname(),
     ...keptPlan(environment),
+    mesh: meshSource(environment),
     controller: {
       url: flags.controller,
       ...(controllerCa !== undefined && { caFile: controllerCa }),

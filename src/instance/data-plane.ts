@@ -6,7 +6,7 @@ import type { NodeFault } from '#base/incremental/stage.ts'
 import type { SecretSet } from '#base/secret-set.ts'
 import type { OperatorSocket } from '#net/connect/own-machine.ts'
 import { TLS_MATERIAL } from '#net/tls-material.ts'
-import { MetricsReader } from '#observe/metrics/metrics-reader.ts'
+import { MetricsReader, type Sample } from '#observe/metrics/metrics-reader.ts'
 import { MetricsWriter } from '#observe/metrics/metrics-writer.ts'
 import type { MetricsFormat } from '#observe/metrics/write-family.ts'
 import { encodeMetric } from '#observe/otlp/encode-metric.ts'
@@ -53,6 +53,8 @@ export interface DataPlaneParts {
   readonly problems: () => readonly Pick<ConfigProblem, 'severity' | 'code'>[]
   /** When the controller last confirmed the plan, in milliseconds since the epoch. */
   readonly confirmedMs?: () => number | undefined
+  /** Values of further metrics. */
+  readonly samples?: () => readonly Sample[]
   /** All workers run this version of the plan. */
   readonly applied?: (version: number) => void
   /** A plan is in force in all workers, or a worker began or ceased to refuse requests. */
@@ -294,9 +296,9 @@ export class DataPlane implements PlanTarget {
   }
 
   /** Values of metrics that nothing counts. */
-  #samples(): ReturnType<typeof gatherSamples> {
+  #samples(): readonly Sample[] {
     const { endpoints, circuits, version: planVersion } = this.publisher
-    return gatherSamples({
+    const own = gatherSamples({
       endpoints,
       circuits,
       findings: this.#parts.problems(),
@@ -305,6 +307,7 @@ export class DataPlane implements PlanTarget {
       planConfirmedMs: this.#parts.confirmedMs?.(),
       workers: this.workers,
     })
+    return [...own, ...(this.#parts.samples?.() ?? [])]
   }
 
   #ends(): readonly UsedEnd[] {

@@ -13,7 +13,7 @@ import { VERSION } from './version.ts'
 /** What the data plane says of itself, or a controller of its proxies. */
 export type DataPlaneReport = Pick<
   StatusReport,
-  'planVersion' | 'workers' | 'failingOutputs' | 'keySets' | 'credentials' | 'configuration' | 'proxies'
+  'planVersion' | 'workers' | 'failingOutputs' | 'keySets' | 'credentials' | 'configuration' | 'mesh' | 'proxies'
 >
 
 /** Objects and files, as far as a status shows them. */

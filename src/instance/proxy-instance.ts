@@ -13,6 +13,7 @@ import { type BugReports, bugReports, type InstanceEvents } from './events.ts'
 import { OperatorServers, partsOf } from './operator-servers.ts'
 import type { DataPlaneOptions, InstanceOptions } from './options.ts'
 import { PlanFile, type PlanFileOptions } from './plan-file.ts'
+import { type MeshSource, ProxyMesh } from './proxy-mesh.ts'
 import type { ShutdownTimes } from './shutdown-times.ts'
 import { VERSION } from './version.ts'
 import { whyNotReady } from './why-not-ready.ts'
@@ -38,6 +39,8 @@ export interface ProxyInstanceOptions
   readonly keepsPlanOf?: string | undefined
   /** A kept plan that the controller confirmed last before this time is not used. */
   readonly keptPlanMaxAgeMs?: number | undefined
+  /** Undefined: the proxy is in no service mesh. */
+  readonly mesh?: MeshSource | undefined
 }
 
 /** A data plane that gets its plan from a controller, and the servers for operators. It has no objects. */
@@ -50,6 +53,7 @@ export class ProxyInstance {
   readonly #client: PlanClient
   readonly #servers: OperatorServers
   readonly #planFile: PlanFile | undefined
+  readonly #mesh: ProxyMesh | undefined
   #draining = false
   #quit: () => void = () => {}
 
@@ -78,9 +82,11 @@ export class ProxyInstance {
       operatorSockets: () => this.#servers.sockets(),
       problems: () => [],
       confirmedMs: () => this.#client.confirmedMs,
+      samples: () => this.#mesh?.samples() ?? [],
       applied: (version) => this.#client.inForce(version),
       readinessMayChange: () => this.#reportReadiness(),
     })
+    this.#mesh = options.mesh && this.#joinMesh(options.mesh)
   }
 
   /**
@@ -98,6 +104,7 @@ export class ProxyInstance {
     }
     proxy.#data.keepLevels()
     proxy.#client.start()
+    proxy.#mesh?.identity.start()
     proxy.#planFile?.start(proxy.#client, proxy.#data.publisher.items)
     proxy.#reportReadiness()
     return proxy
@@ -113,8 +120,8 @@ export class ProxyInstance {
 
   /** Why the proxy is not ready for traffic; empty: it is. */
   get whyNotReady(): readonly string[] {
-    const noPlan = this.#client.whyNotReady
-    if (noPlan !== undefined && !this.#draining) return [noPlan]
+    const missing = [this.#client.whyNotReady, this.#mesh?.identity.whyNotReady].filter((why) => why !== undefined)
+    if (missing.length > 0 && !this.#draining) return missing
     return whyNotReady({
       draining: this.#draining,
       started: true,
@@ -146,6 +153,7 @@ export class ProxyInstance {
     this.#draining = true
     this.#planFile?.close()
     this.#client.close()
+    this.#mesh?.identity.close()
     this.#options.prices?.close()
     this.#data.stopTaking()
     await this.#data.close(times)
@@ -159,7 +167,7 @@ export class ProxyInstance {
       events: this.#events,
       secrets: this.#secrets,
       whyNotReady: () => this.whyNotReady,
-      readinessNote: () => this.#unconfirmed(),
+      readinessNote: () => this.#readinessNote(),
       status: () => this.#status(),
       quit: () => this.#quit(),
       reportBug: this.#bugs.reportBug,
@@ -173,7 +181,23 @@ export class ProxyInstance {
     return new PlanFile({ folder: state, keys: sessionKeys, gatewayUid, maxAgeMs, report })
   }
 
-  /** A proxy that serves an unconfirmed plan is ready, and says so. */
+  #joinMesh(source: MeshSource): ProxyMesh {
+    return new ProxyMesh({
+      ...source,
+      publish: (material) => this.#data.workers.publishMeshMaterial(material),
+      secrets: (values) => this.#secrets.set('mesh', values),
+      whyNotReadyChanged: () => this.#reportReadiness(),
+      log: (...line) => this.#events.message('mesh', ...line),
+      reportBug: this.#bugs.reportBug,
+    })
+  }
+
+  /** A proxy that serves an unconfirmed plan, or cannot take part in its mesh any more, is ready, and says so. */
+  #readinessNote(): string | undefined {
+    const notes = [this.#unconfirmed(), this.#mesh?.identity.whyOutside].filter((note) => note !== undefined)
+    return notes.length === 0 ? undefined : notes.join('; ')
+  }
+
   #unconfirmed(): string | undefined {
     const { whyUnconfirmed, confirmedMs } = this.#client
     if (whyUnconfirmed === undefined || confirmedMs === undefined) return undefined
@@ -183,7 +207,8 @@ export class ProxyInstance {
   #status(): StatusReport {
     const { publisher, report } = this.#data
     const notReady = this.whyNotReady
-    const ofDataPlane = { ...report, configuration: this.#configuration() }
+    const mesh = this.#mesh?.report
+    const ofDataPlane = { ...report, configuration: this.#configuration(), ...(mesh && { mesh }) }
     return describeStatus({
       store: NO_OBJECTS,
       prices: this.#options.prices,

@@ -16,7 +16,7 @@ export interface MaterialEnd {
 /** A certificate, with the others of its chain. */
 const CHAIN = 'tls.crt'
 /** Authorities: while one is valid, others may have ended. */
-const AUTHORITIES = ['ca.crt', 'ca.cert']
+const AUTHORITIES = ['ca.crt', 'ca.cert', 'root-cert.pem']
 const TOKEN = /^(?:Bearer )?[\w-]+\.([\w-]+)\.[\w-]+$/
 
 /**

@@ -1,3 +1,4 @@
+import type { InstanceEvents } from '#instance/events.ts'
 import { Instance } from '#instance/instance.ts'
 import type { InstanceOptions } from '#instance/options.ts'
 import { FileStore } from '#store/files.ts'
@@ -42,22 +43,24 @@ export function startInstance(
       startThread: startThreadOf(worker),
       ...options,
     },
-    {
-      clusterChanged: () => {},
-      objectsChanged: () => {},
-      translated: () => {},
-      applied: () => {},
-      readiness: () => {},
-      workerReplaced: () => {},
-      secrets: () => {},
-      accessLog: () => {},
-      logLevels: { levels: { others: 'info' }, changeLevels: () => {} },
-      message: () => {},
-      labelFolded: () => {},
-      bug: (_, stack) => {
-        throw new Error(stack)
-      },
-      ...events,
-    },
+    { ...QUIET_EVENTS, ...events },
   )
+}
+
+/** Logs nothing. A bug fails the test. */
+export const QUIET_EVENTS: InstanceEvents = {
+  clusterChanged: () => {},
+  objectsChanged: () => {},
+  translated: () => {},
+  applied: () => {},
+  readiness: () => {},
+  workerReplaced: () => {},
+  secrets: () => {},
+  accessLog: () => {},
+  logLevels: { levels: { others: 'info' }, changeLevels: () => {} },
+  message: () => {},
+  labelFolded: () => {},
+  bug: (_, stack) => {
+    throw new Error(stack)
+  },
 }

@@ -585,18 +585,18 @@ export const DOCUMENT_1 = {
     '2.5',
     'With `mesh` the proxy connects to pods of the mesh with mutual TLS.',
   ),
-  'parameters.mesh/caAddress': behaviour.gap(
+  'parameters.mesh/caAddress': behaviour(
     1,
     '2.5',
     '`mesh.caAddress` is the address of the mesh CA that the proxy uses.',
   ),
-  'parameters.mesh/caAddress-default': behaviour.gap(
+  'parameters.mesh/caAddress-default': behaviour(
     1,
     '2.5',
     "`mesh.caAddress` defaults to the mesh CA's Service address in the cluster, port 15012.",
   ),
-  'parameters.mesh/trustDomain': behaviour.gap(1, '2.5', '`mesh.trustDomain` is the local trust domain of the mesh.'),
-  'parameters.mesh/trustDomain-default': behaviour.gap(1, '2.5', '`mesh.trustDomain` defaults to `cluster.local`.'),
+  'parameters.mesh/trustDomain': behaviour(1, '2.5', '`mesh.trustDomain` is the local trust domain of the mesh.'),
+  'parameters.mesh/trustDomain-default': behaviour(1, '2.5', '`mesh.trustDomain` defaults to `cluster.local`.'),
   'parameters.mesh/additionalTrustDomains-form': shape(1, '2.5', '`mesh.additionalTrustDomains` is a list of strings.'),
   'parameters.mesh/additionalTrustDomains': behaviour.gap(
     1,

@@ -70,8 +70,9 @@ test.each([
   ['ProxyPolicy.spec.traffic.extAuth.grpc', false],
   ['ProxyPolicy.spec.traffic.rateLimit.global', false],
   ['ProxyParameters.spec', false], // in part
-  ['ProxyParameters.spec.mesh', true],
-  ['ProxyParameters.spec.mesh.caAddress', true], // part of an object that is not implemented
+  ['ProxyParameters.spec.mesh', false], // in part
+  ['ProxyParameters.spec.mesh.caAddress', false],
+  ['ProxyParameters.spec.mesh.additionalTrustDomains', true],
   ['ProxyPolicy.spec.traffic.csrf', false],
   ['ProxyPolicy.spec.traffic.retry.attempts', false], // nothing is said about it
   ['Gateway.spec.listeners', false],

@@ -19,6 +19,7 @@ export function statusLines(report: StatusReport): readonly Line[] {
       : [{ text: 'not ready:', style: 'red' }, { text: notReady.join('; ') }],
     [{ text: `version ${version}, plan ${planVersion} in force in ${runnersText(report)}` }],
     ...configurationLines(report),
+    ...meshLines(report),
     [{ text: [count(objects.length, 'object'), ...(report.proxies ? [] : [endpointText(report)])].join(', ') }],
     ...section('listeners', listenerLines(report)),
     ...section('proxies', proxyLines(report)),
@@ -34,6 +35,20 @@ function configurationLines({ configuration }: StatusReport): Line[] {
   if (configuration?.inForce === undefined) return []
   const text = `configuration ${shortVersion(configuration.inForce)} of the controller`
   return [[{ text }, { text: unconfirmedText(configuration) ?? '', style: 'yellow' }]]
+}
+
+function meshLines({ mesh }: StatusReport): Line[] {
+  if (mesh === undefined) return []
+  const { id, expiresAt, expiredAt, failure, failingSince } = mesh
+  const certificate = expiresAt === undefined ? '' : `, certificate until ${expiresAt}`
+  const without = expiredAt === undefined ? 'no certificate' : `the certificate expired at ${expiredAt}`
+  return [
+    [
+      { text: `${id} in the mesh${certificate}` },
+      ...(expiresAt === undefined ? [{ text: without, style: 'red' as const }] : []),
+    ],
+    ...(failure === undefined ? [] : [[{ text: `  since ${failingSince}: ${failure}`, style: 'yellow' as const }]]),
+  ]
 }
 
 function runnersText({ planVersion, workers, proxies }: StatusReport): string {

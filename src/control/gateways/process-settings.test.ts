@@ -104,7 +104,7 @@ test('levels by module are passed on; an unknown module has no effect, which is 
       code: 'unknown-value',
       severity: 'warning',
       message:
-        '"hyper" is not a module of the log; modules are store, control, instance, workers, proxy, observe, apiserver and deliver',
+        '"hyper" is not a module of the log; modules are store, control, instance, workers, proxy, observe, apiserver, deliver and mesh',
     },
   ])
 })

@@ -211,6 +211,12 @@ export const METRICS = {
     type: 'gauge',
     labels: ['object', 'entry'],
   },
+  meshCertificateFailures: {
+    name: 'mesh_certificate_failures_total',
+    help: 'Failed attempts to get a certificate from the CA of the service mesh; only of a proxy in a mesh.',
+    type: 'counter',
+    labels: ['reason'],
+  },
   tokenExpiry: {
     name: 'token_expiry_timestamp_seconds',
     help: 'Time when a token (JWT) in a Secret that is used expires. At most 1000 are shown, those that expire first.',
