@@ -1,11 +1,12 @@
 import { expect, onTestFinished, test } from 'vitest'
 import { certificatesIn } from '#base/tls-material.ts'
+import { newAuthority } from '#net/testing/authority.ts'
 import { freePort } from '#test/support/free-port.ts'
 import { PassingTime } from '#test/support/passing-time.ts'
 import { askCa, type CaQuestion } from './ask-ca.ts'
 import { createIdentityRequest } from './identity-request.ts'
 import { MeshFailure } from './mesh-failure.ts'
-import { type CaAnswer, type FakeCa, newAuthority, startFakeCa } from './testing.ts'
+import { type CaAnswer, type FakeCa, startFakeCa } from './testing.ts'
 
 const ID = 'spiffe://cluster.local/ns/default/sa/main'
 

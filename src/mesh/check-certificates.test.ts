@@ -1,9 +1,9 @@
 import { beforeAll, expect, test } from 'vitest'
 import { clock } from '#base/clock.ts'
 import { certificatesIn } from '#base/tls-material.ts'
+import { type Authority, issue, type LeafOptions, newAuthority, newKeys, pemOfKey } from '#net/testing/authority.ts'
 import { checkCertificates } from './check-certificates.ts'
 import { MeshFailure } from './mesh-failure.ts'
-import { type Authority, issue, type LeafOptions, newAuthority, newKeys, pemOfKey } from './testing.ts'
 
 const ID = 'spiffe://cluster.local/ns/default/sa/main'
 const HOUR_MS = 3_600_000

@@ -2,9 +2,9 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { newAuthority } from '#net/testing/authority.ts'
 import { MeshFailure } from './mesh-failure.ts'
 import { readRoots, readToken } from './read-mesh-files.ts'
-import { newAuthority } from './testing.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'gatewright-test-'))
 afterAll(() => rmSync(folder, { recursive: true }))

@@ -12,7 +12,7 @@ export interface Destination {
   readonly http?: 'http1' | 'http2' | 'negotiated'
   readonly http1?: Destination
   readonly connectTimeoutMs: number
-  /** Connections go through a proxy server. */
+  /** Connections go through a tunnel or a proxy server. */
   readonly tunnel?: DestinationTunnel
   /** Clients choose it: each address of it is checked when it is dialled (decision A-96). */
   readonly chosenByClient?: true
@@ -52,10 +52,21 @@ export interface ProxyServer {
   readonly authorization: string | undefined
 }
 
+export type DestinationTunnel = ProxyTunnel | MeshTunnel
+
 /** How connections to a destination use a proxy server. */
-export interface DestinationTunnel extends ProxyServer {
+export interface ProxyTunnel extends ProxyServer {
   /** `connect`: it opens a tunnel to the destination (RFC 9110, 9.3.6). `forward`: it gets requests in absolute form (RFC 9112, 3.2.2). */
   readonly mode: 'connect' | 'forward'
+}
+
+/** Connections go through a tunnel that the pod at the address of the destination accepts (`hbone/`). */
+export interface MeshTunnel {
+  readonly mode: 'mesh'
+  /** Where the pod accepts tunnels. */
+  readonly port: number
+  /** The SPIFFE id that the pod must prove. */
+  readonly identity: string
 }
 
 export interface DestinationTls {

@@ -30,6 +30,7 @@ const FAILURES: Readonly<
   'address-not-allowed': [false, false, false, false],
   'tunnel-refused': [true, true, true, true],
   'tunnel-failed': [true, true, true, true],
+  'mesh-certificate-missing': [false, false, false, false],
   'not-http2': [true, true, true, false],
   'request-headers-too-large': [false, false, false, false],
   'request-incomplete': [false, false, false, false],

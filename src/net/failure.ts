@@ -26,6 +26,7 @@ export type ConnectFailureCode =
   | 'address-not-allowed'
   | 'tunnel-refused'
   | 'tunnel-failed'
+  | 'mesh-certificate-missing'
 
 /** Why a request got no response; stable like `ConnectFailureCode`. */
 export type FailureCode = ConnectFailureCode | 'not-http2' | 'request-headers-too-large' | 'request-incomplete' | Abort
@@ -55,6 +56,7 @@ const BLAME: Readonly<Record<FailureCode, 'endpoint' | 'gateway' | 'request'>> =
   'address-not-allowed': 'gateway',
   'tunnel-refused': 'endpoint',
   'tunnel-failed': 'endpoint',
+  'mesh-certificate-missing': 'gateway',
   'not-http2': 'endpoint',
   'request-headers-too-large': 'gateway',
   'request-incomplete': 'request',

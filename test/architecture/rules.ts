@@ -40,7 +40,7 @@ export const INNER_LEVELS: Readonly<Record<string, readonly (readonly string[])[
       'tls-parameters.ts',
       'transport',
     ],
-    ['http', 'tls-material.ts'],
+    ['connect-failure.ts', 'http', 'tls-material.ts'],
     ['stream.ts'],
     ['body', 'node-http2'],
     ['hbone'],

@@ -1,11 +1,5 @@
 import type { Exchange } from '#exchange/exchange.ts'
-import type {
-  Destination,
-  DestinationBounds,
-  DestinationTls,
-  DestinationTunnel,
-  ProxyServer,
-} from '#net/destination.ts'
+import type { Destination, DestinationBounds, DestinationTls, ProxyServer, ProxyTunnel } from '#net/destination.ts'
 import { isGrpcRequest } from '#net/http/request-rules.ts'
 import type { BackendHttpSpec } from '#policies/backend/http/schema.ts'
 import type { BackendTcpSetting } from '#policies/backend/tcp/compile.ts'
@@ -102,7 +96,7 @@ function plainDestinations(
 }
 
 /** Extends the key, so that connections through a proxy server are shared neither with others nor with other uses of it. */
-function through(direct: Destination, tunnel: ProxyServer, mode: DestinationTunnel['mode']): Destination {
+function through(direct: Destination, tunnel: ProxyServer, mode: ProxyTunnel['mode']): Destination {
   const proxies = tunnel.proxies.map(({ key }) => key)
   const key = `${direct.key} ${mode} ${JSON.stringify([proxies, tunnel.authorization])}`
   return { ...direct, key, tunnel: { ...tunnel, mode } }

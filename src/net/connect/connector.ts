@@ -1,9 +1,11 @@
 import { clock } from '#base/clock.ts'
 import type { Destination } from '../destination.ts'
+import { PodTunnels } from '../hbone/pod-tunnels.ts'
 import type { TimerWheel } from '../timer-wheel.ts'
 import type { PlainTransports } from '../transport/plain-transports.ts'
 import { ConnectionBudgets, type RoomSeeker } from './connection-budget.ts'
-import { Dial, type DialContext, type Dialling, type DialOptions } from './dial.ts'
+import type { DialContext, Dialling, DialOptions } from './dial.ts'
+import { dialEndpoint } from './dial-endpoint.ts'
 import { IdleConnections } from './idle-connections.ts'
 import { Names } from './names.ts'
 import type { ConnectTransport, PoolSettings } from './pool-settings.ts'
@@ -11,7 +13,7 @@ import { TunnelDial } from './tunnel-dial.ts'
 
 type ConnectorSettings = Pick<
   PoolSettings,
-  'wheel' | 'lookup' | 'transports' | 'forwardRules' | 'connected' | 'exhausted'
+  'wheel' | 'lookup' | 'transports' | 'forwardRules' | 'connected' | 'exhausted' | 'mesh' | 'idleTimeoutMs'
 >
 
 /** Opens the upstream connections of one worker. */
@@ -22,16 +24,19 @@ export class Connector {
   readonly chosenIdle: IdleConnections = new IdleConnections()
   readonly #budgets = new ConnectionBudgets()
   readonly #names: Names
+  readonly #podTunnels: PodTunnels
   readonly #forwardRules: PoolSettings['forwardRules']
   readonly #connected: PoolSettings['connected']
   readonly #exhausted: PoolSettings['exhausted']
 
-  constructor({ wheel, lookup, transports, forwardRules, connected, exhausted }: ConnectorSettings) {
+  constructor(settings: ConnectorSettings) {
+    const { wheel, lookup, transports, forwardRules, connected, exhausted, mesh, idleTimeoutMs } = settings
     this.wheel = wheel
     this.transports = transports
     this.#connected = connected
     this.#exhausted = exhausted
     this.#names = new Names(wheel, lookup)
+    this.#podTunnels = new PodTunnels({ member: mesh, wheel, idleTimeoutMs })
     this.#forwardRules = forwardRules
   }
 
@@ -57,14 +62,21 @@ export class Connector {
       options.done(socket, failure, use)
     }
     const rules = this.#forwardRules
-    // Of a tunnel, the client chooses the far end, which its proxy server dials.
+    // Of a proxy server, the client chooses the far end, which its proxy server dials.
     const isChosen = destination.chosenByClient === true && tunnel === undefined
     const refuse: DialOptions['refuse'] = (address, port) =>
       isChosen ? rules.refuse(address, port) : rules.refuseConfigured(address, port)
-    const all = { ...options, wheel: this.wheel, names: this.#names, done, refuse, gone: this.#giverOf(destination) }
-    return tunnel === undefined
-      ? new Dial(destination, context, all)
+    const { wheel } = this
+    const gone = this.#giverOf(destination)
+    const all = { ...options, wheel, names: this.#names, podTunnels: this.#podTunnels, done, refuse, gone }
+    return tunnel === undefined || tunnel.mode === 'mesh'
+      ? dialEndpoint(destination, context, all)
       : new TunnelDial(destination, tunnel, context, all)
+  }
+
+  /** Closes what the connections share: sessions with tunnels, when the last of these closes. */
+  close(): void {
+    this.#podTunnels.close()
   }
 
   /** It lasts as long as the connection, so it keeps nothing else in memory. */
@@ -74,6 +86,7 @@ export class Connector {
 }
 
 function transportOf({ tls, tunnel }: Destination): ConnectTransport {
+  if (tunnel?.mode === 'mesh') return tls === undefined ? 'hbone' : 'hbone-tls'
   if (tunnel !== undefined) return tls === undefined ? 'tunnel' : 'tunnel-tls'
   return tls === undefined ? 'plaintext' : 'tls'
 }

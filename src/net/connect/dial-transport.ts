@@ -1,3 +1,4 @@
+import net from 'node:net'
 import type { Destination } from '../destination.ts'
 import type { ConnectFailure } from '../failure.ts'
 import { openDataTransport } from '../transport/data-transport.ts'
@@ -26,11 +27,11 @@ export function dialTransport(
     onread: relay.onread,
     done: (socket, failure, use) => {
       if (socket === null) done(null, failure, use)
-      else if (destination.tls === undefined && destination.tunnel === undefined)
+      else if (destination.tls === undefined && destination.tunnel === undefined && socket instanceof net.Socket)
         done(connector.transports.open(socket, relay, owner), null, use)
       else {
         const transport = openDataTransport(socket, owner)
-        // Paused since the answer of a proxy server.
+        // Paused since the answer of a proxy server or of a pod.
         if (destination.tunnel !== undefined) socket.resume()
         done(transport, null, use)
       }

@@ -65,6 +65,8 @@ function connectorFor(destination: Destination): Connector {
     lookup: (host, done) => lookup(host, done),
     transports: STREAM_TRANSPORTS,
     forwardRules: new ForwardRules(),
+    mesh: { material: undefined },
+    idleTimeoutMs: 90_000,
     connected: (transport, durationMs) => connected.push([transport, durationMs]),
     exhausted: (cause) => exhausted.push(cause),
   })

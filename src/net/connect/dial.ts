@@ -1,11 +1,12 @@
 import { constants } from 'node:crypto'
 import net from 'node:net'
 import tls from 'node:tls'
+import { connectFailure } from '../connect-failure.ts'
 import type { Destination, DestinationTls, TcpKeepalive } from '../destination.ts'
 import type { ConnectFailure } from '../failure.ts'
 import { type TimerWheel, WheelTimer } from '../timer-wheel.ts'
+import type { ConnectedSocket } from '../transport/connected-socket.ts'
 import { checkSubjectAltNames } from './check-subject-alt-names.ts'
-import { connectFailure } from './connect-failure.ts'
 import type { Names, NameUse } from './names.ts'
 import { applySystemAuthorities } from './system-authorities.ts'
 
@@ -21,10 +22,10 @@ export interface DialOptions {
   /** Called once, when the connection has closed or could not be opened. */
   gone?(): void
   /**
-   * Called once with the connected socket (a `TLSSocket` if the destination uses TLS) or with the failure.
+   * Called once with the connected socket (a `TLSSocket` if the destination uses TLS, otherwise possibly a tunnel) or with the failure.
    * @param use the name that was resolved; released when the connection closes, or earlier by the owner
    */
-  done(socket: net.Socket | null, failure: ConnectFailure | null, use: NameUse | undefined): void
+  done(socket: ConnectedSocket | null, failure: ConnectFailure | null, use: NameUse | undefined): void
 }
 
 /** The state that connections to one destination share. */

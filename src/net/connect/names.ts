@@ -1,8 +1,8 @@
 import net from 'node:net'
 import { clock } from '#base/clock.ts'
+import { lookupFailure } from '../connect-failure.ts'
 import type { ConnectFailure } from '../failure.ts'
 import { type TimerWheel, WheelTimer } from '../timer-wheel.ts'
-import { lookupFailure } from './connect-failure.ts'
 
 /** Why an answer has the addresses of one family only: the answer for the other one is late, or the server failed. */
 export type MissingFamily = 'late' | 'failed'

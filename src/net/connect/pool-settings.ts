@@ -1,11 +1,12 @@
 import type { BodyMemory } from '../body/body-memory.ts'
+import type { MeshMember } from '../hbone/mesh-member.ts'
 import type { TimerWheel } from '../timer-wheel.ts'
 import type { PlainTransports } from '../transport/plain-transports.ts'
 import type { ForwardRules } from './forward-rules.ts'
 import type { Lookup } from './names.ts'
 
-/** How a connection reaches its server. `tunnel`: through a proxy server. */
-export type ConnectTransport = 'plaintext' | 'tls' | 'tunnel' | 'tunnel-tls'
+/** How a connection reaches its server. `tunnel`: through a proxy server. `hbone`: through a tunnel of a service mesh. */
+export type ConnectTransport = 'plaintext' | 'tls' | 'tunnel' | 'tunnel-tls' | 'hbone' | 'hbone-tls'
 
 /** Settings of a pool of upstream connections. */
 export interface PoolSettings {
@@ -16,6 +17,8 @@ export interface PoolSettings {
   readonly wheel: TimerWheel
   /** Resolves names. */
   readonly lookup: Lookup
+  /** This gateway in its service mesh. */
+  readonly mesh: MeshMember
   /** Which addresses destinations that clients choose may have. */
   readonly forwardRules: ForwardRules
   /** Transport of connections without TLS. */

@@ -2,7 +2,7 @@ import dns from 'node:dns'
 import fs from 'node:fs'
 import path from 'node:path'
 import { clock } from '#base/clock.ts'
-import { NO_SUCH_NAME } from './connect-failure.ts'
+import { NO_SUCH_NAME } from '../connect-failure.ts'
 import type { Lookup, MissingFamily } from './names.ts'
 import { parseHosts, parseSearch, type Search, searched } from './resolver-files.ts'
 

@@ -1,21 +1,13 @@
-import type net from 'node:net'
-import tls from 'node:tls'
-import type { Destination, DestinationTunnel } from '../destination.ts'
+import type { Destination, ProxyTunnel } from '../destination.ts'
 import type { ConnectFailure } from '../failure.ts'
 import { WheelTimer } from '../timer-wheel.ts'
-import { connectFailure } from './connect-failure.ts'
+import type { ConnectedSocket } from '../transport/connected-socket.ts'
 import { type ConnectAnswer, connectRequest, readConnectAnswer } from './connect-request.ts'
-import {
-  connectedTooLate,
-  contextOf,
-  Dial,
-  type DialContext,
-  type Dialling,
-  type DialOptions,
-  handshakeOptions,
-  UNUSABLE,
-} from './dial.ts'
+import { connectedTooLate, contextOf, type DialContext, type Dialling, UNUSABLE } from './dial.ts'
+import { dialEndpoint } from './dial-endpoint.ts'
+import type { MeshDialOptions } from './mesh-dial.ts'
 import type { NameUse } from './names.ts'
+import { secureTunnel } from './secure-tunnel.ts'
 
 /** The index of the proxy server for the next connection; they take turns. */
 let turn = 0
@@ -28,17 +20,17 @@ let turn = 0
 export class TunnelDial implements Dialling {
   readonly #destination: Destination
   readonly #context: DialContext
-  readonly #options: DialOptions
-  readonly #tunnel: DestinationTunnel
+  readonly #options: MeshDialOptions
+  readonly #tunnel: ProxyTunnel
   /** Proxy servers that were not tried yet. */
   readonly #proxies: Destination[]
   readonly #total: WheelTimer
-  #dial: Dial | undefined
+  #dial: Dialling | undefined
   /** The connection to the proxy server. */
-  #socket: net.Socket | undefined
+  #socket: ConnectedSocket | undefined
   #over = false
 
-  constructor(destination: Destination, tunnel: DestinationTunnel, context: DialContext, options: DialOptions) {
+  constructor(destination: Destination, tunnel: ProxyTunnel, context: DialContext, options: MeshDialOptions) {
     const { proxies } = tunnel
     const first = turn++ % proxies.length
     this.#destination = destination
@@ -62,11 +54,12 @@ export class TunnelDial implements Dialling {
   }
 
   #connect(): void {
-    const { wheel, names, refuse, halfOpen = false } = this.#options
+    const { wheel, names, podTunnels, refuse, halfOpen = false } = this.#options
     const proxy = this.#proxies.shift()!
-    this.#dial = new Dial(proxy, contextOf(proxy), {
+    this.#dial = dialEndpoint(proxy, contextOf(proxy), {
       wheel,
       names,
+      podTunnels,
       halfOpen,
       refuse,
       done: (socket, failure, use) => {
@@ -80,7 +73,7 @@ export class TunnelDial implements Dialling {
     })
   }
 
-  #connected(socket: net.Socket, use: NameUse | undefined): void {
+  #connected(socket: ConnectedSocket, use: NameUse | undefined): void {
     this.#socket = socket
     socket.on('error', () => socket.destroy())
     if (this.#tunnel.mode === 'forward') return this.#finish(socket, use)
@@ -115,24 +108,14 @@ export class TunnelDial implements Dialling {
     this.#finish(socket, use)
   }
 
-  #shake(socket: net.Socket, use: NameUse | undefined): void {
-    const { halfOpen = false } = this.#options
-    const secured = tls.connect({ ...handshakeOptions(this.#destination, this.#context, halfOpen), socket })
-    secured.on('session', (session) => {
-      this.#context.session = session
-    })
-    secured.once('close', () => socket.destroy())
-    // After the handshake, Node emits TLS errors but leaves the socket open.
-    secured.on('error', () => secured.destroy())
-    const fail = (error: Error) => this.#fail(connectFailure(error, true))
-    secured.once('error', fail)
-    secured.once('secureConnect', () => {
-      secured.off('error', fail)
-      this.#finish(secured, use)
+  #shake(socket: ConnectedSocket, use: NameUse | undefined): void {
+    secureTunnel(socket, this.#destination, this.#context, {
+      halfOpen: this.#options.halfOpen ?? false,
+      done: (secured, failure) => (secured === null ? this.#fail(failure!) : this.#finish(secured, use)),
     })
   }
 
-  #finish(socket: net.Socket, use: NameUse | undefined): void {
+  #finish(socket: ConnectedSocket, use: NameUse | undefined): void {
     this.#socket = undefined
     this.#stop()
     socket.once('close', () => this.#options.gone?.())

@@ -88,6 +88,8 @@ export class TunnelSocket extends Duplex implements ConnectedSocket {
 
   /** The stream is gone: normally, by a reset of either side, or with its session. */
   #closed(): void {
+    // Node keeps a stream long after its end, and with its listeners this socket.
+    for (const event of ['data', 'end', 'drain', 'close']) this.#stream.removeAllListeners(event)
     if (this.destroyed) return
     if (!sawEndOfStream(this.#stream)) return void this.destroy(resetError())
     // What the peer sent before its orderly end is still read. It reads no more itself.

@@ -4,15 +4,11 @@ import { Head } from '../http/head.ts'
 import type { ClientHandler, ClientStream } from '../stream.ts'
 import { absoluteForm, ForwardedHandler } from './absolute-form.ts'
 
-function destination(host: string, port: number, authorization?: string): Destination {
-  return {
-    key: 'a',
-    host,
-    port,
-    connectTimeoutMs: 1000,
-    tunnel: { mode: 'forward', proxies: [], authorization },
-  }
+function destination(host: string, port: number): Destination {
+  return { key: 'a', host, port, connectTimeoutMs: 1000 }
 }
+
+const PROXY = { proxies: [], authorization: undefined }
 
 test.each([
   ['/a?b', 'example.com', 8080, 'http://example.com:8080/a?b', 'example.com:8080'],
@@ -23,7 +19,7 @@ test.each([
 ])('the target %s of %s, port %i, is sent as %s, and Host as %s', (target, host, port, sent, authority) => {
   const head = Head.request('GET', target)
   head.authority = 'public.example'
-  const form = absoluteForm(head, destination(host, port))
+  const form = absoluteForm(head, destination(host, port), PROXY)
   expect([form.target, form.authority]).toEqual([sent, authority])
   expect([head.target, head.authority]).toEqual([target, 'public.example'])
 })
@@ -34,15 +30,10 @@ test.each([
 ])('the proxy server gets the credential of the gateway, %s, and none of the client', (own, sent) => {
   const head = Head.request('GET', '/')
   head.set('proxy-authorization', 'Basic Y2xpZW50')
-  expect(absoluteForm(head, destination('a', 80, own)).get('proxy-authorization')).toBe(sent)
+  expect(absoluteForm(head, destination('a', 80), { proxies: [], authorization: own }).get('proxy-authorization')).toBe(
+    sent,
+  )
   expect(head.get('proxy-authorization')).toBe('Basic Y2xpZW50')
-})
-
-test('a destination without a proxy server gets no credential', () => {
-  const { tunnel: _, ...direct } = destination('a', 80)
-  const head = Head.request('GET', '/')
-  head.set('proxy-authorization', 'Basic Y2xpZW50')
-  expect(absoluteForm(head, direct).has('proxy-authorization')).toBe(false)
 })
 
 /** Adds each event and its arguments to `events`. */

@@ -1,5 +1,5 @@
 import { targetAuthority } from '../connect/connect-request.ts'
-import type { Destination } from '../destination.ts'
+import type { Destination, ProxyServer } from '../destination.ts'
 import type { Failure, ReplayCause } from '../failure.ts'
 import type { Head } from '../http/head.ts'
 import type { ClientHandler, ClientStream } from '../stream.ts'
@@ -7,8 +7,7 @@ import type { ClientHandler, ClientStream } from '../stream.ts'
 const DEFAULT_PORT = ':80'
 
 /** A request as a proxy server gets it: the target with its authority, which `Host` repeats (RFC 9112, 3.2). */
-export function absoluteForm(head: Head, destination: Destination): Head {
-  const authorization = destination.tunnel?.authorization
+export function absoluteForm(head: Head, destination: Destination, { authorization }: ProxyServer): Head {
   const place = targetAuthority(destination)
   const authority = destination.port === 80 ? place.slice(0, -DEFAULT_PORT.length) : place
   const sent = head.clone()

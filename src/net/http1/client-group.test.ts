@@ -1,5 +1,5 @@
 import { once } from 'node:events'
-import type { Socket } from 'node:net'
+import { Socket } from 'node:net'
 import { duplexPair } from 'node:stream'
 import { beforeEach, expect, onTestFinished, test, vi } from 'vitest'
 import { clock } from '#base/clock.ts'
@@ -53,6 +53,7 @@ function setup(settings: Partial<PoolSettings> = {}) {
   const seekers: { roomToConnect(): void }[] = []
   const room = { connections: 9 }
   const chosenIdle = new Map<unknown, () => void>()
+  const transports = new Map<Socket, MemoryTransport>()
   const connector = {
     chosenIdle: {
       add: (connection: unknown, close: () => void) => chosenIdle.set(connection, close),
@@ -67,7 +68,11 @@ function setup(settings: Partial<PoolSettings> = {}) {
       const transport = new MemoryTransport()
       const one: Opened = {
         ...{ destination, context, transport, cancelled: false },
-        succeed: () => done(transport as unknown as Socket, null, undefined),
+        succeed: () => {
+          const socket = new Socket()
+          transports.set(socket, transport)
+          done(socket, null, undefined)
+        },
         fail: () => done(null, REFUSED, undefined),
       }
       opened.push(one)
@@ -79,8 +84,8 @@ function setup(settings: Partial<PoolSettings> = {}) {
     },
     transports: {
       newRelay: () => new ReadRelay(),
-      open: (socket: unknown, _relay: unknown, owner: TransportOwner) =>
-        Object.assign(socket as MemoryTransport, { owner }),
+      open: (socket: Socket, _relay: unknown, owner: TransportOwner) =>
+        Object.assign(transports.get(socket)!, { owner }),
     },
   }
   const pool = new Http1Pool(

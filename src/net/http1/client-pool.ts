@@ -31,10 +31,11 @@ export class Http1Pool extends GroupedPool<Group> implements ExchangeOwner {
     context: unknown,
   ): ClientStream {
     const exchange = this.#spare.pop() ?? new ClientExchange(this)
-    const isForwarded = destination.tunnel?.mode === 'forward'
-    exchange.begin(head, isForwarded ? new ForwardedHandler(handler) : handler, context)
+    const { tunnel } = destination
+    const proxy = tunnel?.mode === 'forward' ? tunnel : undefined
+    exchange.begin(head, proxy === undefined ? handler : new ForwardedHandler(handler), context)
     const transport = this.group(destination).carry(exchange, destination)
-    const sent = isForwarded ? absoluteForm(head, destination) : head
+    const sent = proxy === undefined ? head : absoluteForm(head, destination, proxy)
     const text = sent.writeRequest(framing.kind, announcedLength(head, framing), connectionLines(framing.upgrade))
     if (responseTimeoutMs !== 0) exchange.limit.start(responseTimeoutMs, framing.patient === true)
     exchange.request.start(transport, text, framing.kind, framing.length)

@@ -6,6 +6,7 @@ import { Head } from '../http/head.ts'
 import { announcedLength, isIdempotent } from '../http/request-rules.ts'
 import { type LimitKeeper, ResponseLimit } from '../http/response-limit.ts'
 import { MAX_INTERIM_RESPONSES, RESPONSE_LIMITS } from '../limits.ts'
+import type { Carried, Carrier } from '../node-http2/carrier.ts'
 import { sawEndOfStream, watchEndOfStream } from '../node-http2/end-of-stream.ts'
 import { cancelStream } from '../node-http2/reset-stream.ts'
 import {
@@ -19,7 +20,6 @@ import {
   type Framing,
 } from '../stream.ts'
 import { BodyReader, type ReaderOwner } from './body-reader.ts'
-import type { Carried, Carrier } from './carrier.ts'
 import { faultOf } from './connection-fault.ts'
 import { listBytes, readResponseFields, readTrailerFields, requestFields } from './heads.ts'
 import { RequestWriter, type RequestWriterOwner } from './request-writer.ts'

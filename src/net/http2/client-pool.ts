@@ -5,10 +5,10 @@ import { tooManyWaiting, WaitingLine, waitedTooLong } from '../connect/waiting-l
 import { DEFAULT_BOUNDS, type Destination } from '../destination.ts'
 import type { ConnectFailure } from '../failure.ts'
 import type { Head } from '../http/head.ts'
+import { ASSUMED_STREAMS, ClientSession, type SessionOwner } from '../node-http2/client-session.ts'
 import type { ClientHandler, ClientStream, Framing } from '../stream.ts'
 import type { TimerWheel, WheelTimer } from '../timer-wheel.ts'
 import { ClientExchange, type ExchangeOwner } from './client-exchange.ts'
-import { ASSUMED_STREAMS, ClientSession, type SessionOwner } from './client-session.ts'
 
 /** HTTP/2 connections of one worker, each carrying many requests at a time. */
 export class Http2Pool extends GroupedPool<Group> {

@@ -18,6 +18,7 @@ const DEFAULTS: Omit<PoolSettings, 'bodyMemory'> = {
   maxIdle: 512,
   wheel: workerWheel,
   lookup: createLookup(systemSources()),
+  mesh: { material: undefined },
   forwardRules: new ForwardRules(),
   transports: STREAM_TRANSPORTS,
   connected: () => {},
@@ -68,6 +69,7 @@ class Pool implements ClientPool {
   close(): void {
     this.http1.close()
     this.http2.close()
+    this.connector.close()
   }
 
   #negotiation(destination: Destination): Negotiation {

@@ -3,6 +3,8 @@ import type { Linked } from '#base/linked-list.ts'
 
 /** An exchange of a session. */
 export interface Carried extends Linked<Carried> {
+  /** Opens its stream on the session. Throws if the runtime rejects its head. */
+  start(session: Carrier): void
   /** The session exceeds the stream limit: the exchange moves to another session, if nothing was sent. */
   recall(): void
 }

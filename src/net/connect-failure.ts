@@ -1,4 +1,4 @@
-import type { ConnectFailure, ConnectFailureCode } from '../failure.ts'
+import type { ConnectFailure, ConnectFailureCode } from './failure.ts'
 
 /** Limits text from the peer, such as the names of a certificate. */
 const MAX_DETAIL_LENGTH = 300

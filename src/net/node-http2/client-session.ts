@@ -1,15 +1,13 @@
 import http2, { type ClientHttp2Session, type ClientHttp2Stream, type ClientSessionRequestOptions } from 'node:http2'
 import { clock } from '#base/clock.ts'
 import { LinkedList } from '#base/linked-list.ts'
-import type { AdoptedSocket } from '../connect/grouped-pool.ts'
 import { MAX_SENT_HEAD_BYTES, RESPONSE_LIMITS } from '../limits.ts'
-import { endWithSocket } from '../node-http2/end-with-socket.ts'
-import { freeInOrder } from '../node-http2/free-in-order.ts'
-import { sendKeepalive } from '../node-http2/send-keepalive.ts'
 import { type TimerWheel, WheelTimer } from '../timer-wheel.ts'
 import type { ConnectedSocket } from '../transport/connected-socket.ts'
 import type { Carried, Carrier } from './carrier.ts'
-import type { ClientExchange } from './client-exchange.ts'
+import { endWithSocket } from './end-with-socket.ts'
+import { freeInOrder } from './free-in-order.ts'
+import { sendKeepalive } from './send-keepalive.ts'
 
 /** Assumed stream limit of a server that has never announced one (RFC 9113, 6.5.2 recommends no less). */
 export const ASSUMED_STREAMS = 100
@@ -55,7 +53,7 @@ export interface SessionOwner {
   gone(session: ClientSession): void
 }
 
-/** An upstream HTTP/2 connection: carries as many concurrent exchanges as the server allows. */
+/** An HTTP/2 connection to a server: carries as many concurrent exchanges as the server allows. */
 export class ClientSession implements Carrier {
   /** The largest request head that the server accepts, in the size of RFC 9113, 6.5.2. */
   maxHeadBytes = MAX_SENT_HEAD_BYTES
@@ -65,7 +63,7 @@ export class ClientSession implements Carrier {
   readonly #session: ClientHttp2Session
   readonly #socket: ConnectedSocket
   readonly #idle: WheelTimer = new WheelTimer(() => this.drain())
-  readonly #pong: WheelTimer = new WheelTimer(() => this.#giveUp())
+  readonly #pong: WheelTimer = new WheelTimer(() => this.destroy())
   /** Checks a draining session regularly. */
   readonly #watch: WheelTimer = new WheelTimer(() => this.#lookAfter())
   readonly #ping: WheelTimer = new WheelTimer(() => this.#pingInFlight())
@@ -76,12 +74,12 @@ export class ClientSession implements Carrier {
   #pinging = false
   /** The server has sent its initial SETTINGS (RFC 9113, 3.4). */
   #begun = false
-  #settled: AdoptedSocket['settled']
+  #settled: ((speaks: boolean) => void) | undefined
   #heardMs = clock.monotonic()
   /** The last stream that the server may process, from its GOAWAY. */
   #lastStreamId = Number.POSITIVE_INFINITY
 
-  constructor(socket: ConnectedSocket, owner: SessionOwner, settled?: AdoptedSocket['settled']) {
+  constructor(socket: ConnectedSocket, owner: SessionOwner, settled?: (speaks: boolean) => void) {
     this.#owner = owner
     this.#settled = settled
     this.#socket = socket
@@ -132,7 +130,8 @@ export class ClientSession implements Carrier {
     return streamId === undefined || streamId > this.#lastStreamId
   }
 
-  carry(exchange: ClientExchange): void {
+  /** Assigns `exchange`. Throws if the runtime rejects its head. */
+  carry(exchange: Carried): void {
     this.#exchanges.add(exchange)
     this.#owner.wheel.disarm(this.#idle)
     if (this.#exchanges.size === 1) this.#pingLater()
@@ -193,12 +192,13 @@ export class ClientSession implements Carrier {
   }
 
   #lookAfter(): void {
-    if (this.#exchanges.size === 0) return this.#giveUp()
+    if (this.#exchanges.size === 0) return this.destroy()
     this.suspect()
     this.#owner.wheel.arm(this.#watch, SILENCE_MS)
   }
 
-  #giveUp(): void {
+  /** Closes the connection now; the streams in flight fail. */
+  destroy(): void {
     this.#lost()
     this.#session.destroy()
     // The runtime only ends our side of the connection if `close` was called before. It destroys the streams in the same turn.
