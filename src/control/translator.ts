@@ -46,7 +46,7 @@ import { createTables, putObject, removeObject, replaceRefused, type Tables } fr
 import { missedTlsTargetsStage, tlsPolicyStage } from './stages/tls-policy-stages.ts'
 import { TranslationFaults } from './stages/translation-faults.ts'
 import { noGatewayStage, parametersStage } from './stages/unused-stages.ts'
-import { podStage, workloadReaderStage, workloadStage } from './stages/workload-stages.ts'
+import { meshPodStage, podStage, workloadReaderStage, workloadStage } from './stages/workload-stages.ts'
 import { completeStatus } from './status/own-status.ts'
 import type { DefinitionVersions } from './status/supported-version.ts'
 import type { ObjectStatus, StatusChange, Translation } from './translation.ts'
@@ -94,10 +94,11 @@ function buildStages(tables: Tables, options: StageOptions): Stages {
   stages.add(refusedPolicyStage(tables, openContext))
   // Objects that those refer to
   stages.add(sliceStage(tables))
+  stages.add(podStage(tables))
+  stages.add(meshPodStage(tables))
   stages.add(serviceStage(tables, allowsExternalNames))
   stages.add(materialStage(tables))
   stages.add(materialEndStage(tables, openContext))
-  stages.add(podStage(tables))
   stages.add(workloadReaderStage(tables))
   stages.add(workloadStage(tables))
   // Relations between them

@@ -5,6 +5,8 @@ import { hostPort } from '#base/host-port.ts'
 import type { NodeFault } from '#base/incremental/stage.ts'
 import type { SecretSet } from '#base/secret-set.ts'
 import type { OperatorSocket } from '#net/connect/own-machine.ts'
+import type { MeshMaterial } from '#net/hbone/mesh-material.ts'
+import type { MeshMember } from '#net/hbone/mesh-member.ts'
 import { TLS_MATERIAL } from '#net/tls-material.ts'
 import { MetricsReader, type Sample } from '#observe/metrics/metrics-reader.ts'
 import { MetricsWriter } from '#observe/metrics/metrics-writer.ts'
@@ -82,6 +84,8 @@ export class DataPlane implements PlanTarget {
   readonly #recordFolder: RecordFolder | undefined
   readonly #failingOutputs: FailingOutputs
   readonly #calls: MainCalls
+  /** For the calls of the main thread. */
+  readonly #mesh: MeshMember = { material: undefined }
   readonly #prices: PriceCatalogue
   readonly #metricsExporter: MetricsExporter | undefined
   #appliedVersion = 0
@@ -169,6 +173,7 @@ export class DataPlane implements PlanTarget {
       workers: this.workers,
       reports,
       metrics: this.#ownMetrics,
+      mesh: this.#mesh,
       secrets,
       bug: reportBug,
     })
@@ -181,6 +186,12 @@ export class DataPlane implements PlanTarget {
     this.#prices.planChanged(delta)
     this.send()
     return problems
+  }
+
+  /** @param material undefined: the certificate has expired */
+  meshMaterialChanged(material: MeshMaterial | undefined): void {
+    this.#mesh.material = material
+    this.workers.publishMeshMaterial(material)
   }
 
   /** Sends the workers what has changed for them, also the sockets of operators. */

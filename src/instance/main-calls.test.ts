@@ -49,7 +49,8 @@ function start() {
     recompiled: (found: ReadonlyMap<string, unknown>) => recompiled.push(...found.keys()),
   }
   const bug = (error: unknown) => events.push(`bug: ${error}`)
-  const calls = new MainCalls({ publisher, workers, reports, metrics, secrets: new SecretSet(), bug })
+  const mesh = { material: undefined }
+  const calls = new MainCalls({ publisher, workers, reports, metrics, mesh, secrets: new SecretSet(), bug })
   return {
     calls,
     events,

@@ -5,6 +5,7 @@ import { Keepers } from '#calls/kept/keepers.ts'
 import { fetchKeySet } from '#calls/key-sets/fetch-key-set.ts'
 import { backendName } from '#exchange/backend-name.ts'
 import { BodyMemory } from '#net/body/body-memory.ts'
+import type { MeshMember } from '#net/hbone/mesh-member.ts'
 import { createClientPool } from '#net/pool/client-pool.ts'
 import type { ClientPool } from '#net/stream.ts'
 import { observeCall } from '#observe/metrics/call-metrics.ts'
@@ -29,6 +30,7 @@ interface Parts {
   readonly workers: WorkerPool
   readonly reports: Pick<PlanReports, 'observed' | 'recompiled'>
   readonly metrics: MetricsWriter
+  readonly mesh: MeshMember
   /** Gets the credentials. */
   readonly secrets: SecretSet
   readonly bug: (error: unknown) => void
@@ -49,11 +51,12 @@ export class MainCalls {
   readonly #credentials = new Map<string, CredentialReport>()
 
   constructor(parts: Parts) {
-    const { publisher, reports, metrics, bug } = parts
+    const { publisher, reports, metrics, mesh, bug } = parts
     const bodyMemory = new BodyMemory(BODY_BYTES)
     this.#parts = parts
     this.#pool = createClientPool({
       bodyMemory,
+      mesh,
       connected: (transport, durationMs) => observeConnect(metrics, transport, durationMs),
     })
     this.#facts = new BackendFacts((fact) => reports.observed(publisher.version, fact))

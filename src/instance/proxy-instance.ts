@@ -184,7 +184,7 @@ export class ProxyInstance {
   #joinMesh(source: MeshSource): ProxyMesh {
     return new ProxyMesh({
       ...source,
-      publish: (material) => this.#data.workers.publishMeshMaterial(material),
+      publish: (material) => this.#data.meshMaterialChanged(material),
       secrets: (values) => this.#secrets.set('mesh', values),
       whyNotReadyChanged: () => this.#reportReadiness(),
       log: (...line) => this.#events.message('mesh', ...line),

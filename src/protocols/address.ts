@@ -1,4 +1,5 @@
 import ipaddr from 'ipaddr.js'
+import type { MeshWorkload } from '#net/hbone/mesh-id.ts'
 import type { ImpliedCloud } from '#policies/backend/auth/implied-auth.ts'
 import type { BackendHttpSpec } from '#policies/backend/http/schema.ts'
 import type { DestinationSigning } from '#policies/policy.ts'
@@ -26,12 +27,17 @@ export interface Address {
   readonly target: string | undefined
   /** The version of HTTP that the port of a Service declares. */
   readonly version: BackendHttpSpec['version']
+  /** The pod with the address, if it is in the mesh. */
+  readonly meshPod?: MeshWorkload & { readonly name: string }
 }
 
 export interface HostAndPort {
   readonly host: string
   readonly port: number
 }
+
+/** An endpoint of a Service. */
+export type EndpointPlace = HostAndPort & Pick<Address, 'meshPod'>
 
 const NOWHERE: Address = {
   host: '',
@@ -50,6 +56,12 @@ const NOWHERE: Address = {
 export function hostAddress({ host, port }: HostAndPort, section?: string, tls = false): Address {
   const bare = host.startsWith('[') ? host.slice(1, -1) : host
   return { ...NOWHERE, host: bare, port, section, hostname: hostnameOf(bare), tls }
+}
+
+/** The address of an endpoint of a Service. */
+export function endpointAddress({ host, port, meshPod }: EndpointPlace, section?: string): Address {
+  const address = hostAddress({ host, port }, section)
+  return meshPod === undefined ? address : { ...address, meshPod }
 }
 
 /** Pages of other sites can reach a loopback listener through the user's browser (decision B81). @param address an IP address */

@@ -13,7 +13,7 @@ import type { CompileContext, PolicyDefinition, PolicySource, SettingDefinition 
 import type { SignIn } from '#policies/shared/sign-in/sign-in.ts'
 import type { Channels } from '#state/channels.ts'
 import type { SharedTable } from '#state/shared-table.ts'
-import type { Address, HostAndPort } from './address.ts'
+import type { Address, EndpointPlace } from './address.ts'
 
 /**
  * The interface of the protocols that backends speak. Engine and proxy use only this interface; `backend-protocols.ts` is the only table of
@@ -53,7 +53,7 @@ export interface ProtocolBackend<Spec> extends PolicySource<Spec> {
 }
 
 /** Ready addresses of a port of a Service, by `<namespace>/<name>/<port>`. */
-export type FindEndpoints = (service: string) => readonly HostAndPort[] | undefined
+export type FindEndpoints = (service: string) => readonly EndpointPlace[] | undefined
 
 export interface SectionNames {
   /** In order of precedence within a level. */

@@ -171,6 +171,7 @@ export class ProxyServer {
       bodyMemory,
       transports,
       forwardRules,
+      mesh: this.#mesh,
       connected: (transport, durationMs) => observer.upstreamConnected(transport, durationMs),
       exhausted: options.exhausted,
     })

@@ -56,7 +56,7 @@ function describeSource({ origin, path, level }: PolicyItem, locate: Locate): De
 }
 
 export function describeEndpoints(endpoints: readonly ExplainedEndpoint[]): readonly DescribedEndpoint[] {
-  return endpoints.map(({ label, section, priority, chosen, unfit, named, bounds, eviction }) => ({
+  return endpoints.map(({ label, section, priority, chosen, unfit, named, meshPod, bounds, eviction }) => ({
     label,
     priority: priority + 1,
     chosen,
@@ -64,6 +64,7 @@ export function describeEndpoints(endpoints: readonly ExplainedEndpoint[]): read
       section,
       unfit: unfit && { code: unfit.code, ...setMembers({ detail: unfit.detail }) },
       named,
+      meshPod,
       maxConnections: bounds?.maxConnections,
       maxWaiting: bounds?.maxWaiting,
       eviction: eviction && { durationMs: eviction.durationMs, ...setMembers(eviction) },

@@ -130,6 +130,8 @@ export interface DescribedEndpoint {
   readonly unfit?: { readonly code: string; readonly detail?: string }
   /** The request names it. */
   readonly named?: true
+  /** Connections go through tunnels to this pod of the mesh, which must prove that SPIFFE id. */
+  readonly meshPod?: { readonly name: string; readonly identity: string }
   /** In each worker. */
   readonly maxConnections?: number
   readonly maxWaiting?: number

@@ -131,3 +131,15 @@ test('endpoints with sections, priorities and bounds', () => {
     '      cannot take the request: path-invalid, a dot',
   ])
 })
+
+test('an endpoint in a pod of the mesh', () => {
+  const meshPod = { name: 'shop/cart-1', identity: 'spiffe://cluster.local/ns/shop/sa/cart' }
+  const settings = { section: undefined, bounds: undefined, eviction: undefined }
+  const endpoint = { label: '10.0.0.1:80', priority: 0, chosen: true, meshPod, ...settings }
+  const backend = { key: 'a', weight: 1, chosen: true }
+  expect(formatBackend([backend], describeEndpoints([endpoint])).slice(-3)).toEqual([
+    '    > 10.0.0.1:80',
+    '      via tunnel to pod shop/cart-1 as spiffe://cluster.local/ns/shop/sa/cart',
+    '',
+  ])
+})

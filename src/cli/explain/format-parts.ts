@@ -59,11 +59,12 @@ export function formatBackend(
   }
   const groups = new Set(endpoints.map(({ priority }) => priority)).size
   for (const { label, section, priority, chosen, unfit, named, ...settings } of endpoints) {
-    const { maxConnections, maxWaiting, eviction } = settings
+    const { meshPod, maxConnections, maxWaiting, eviction } = settings
     const group = groups > 1 ? `, priority ${priority}` : ''
     lines.push(
       `    ${chosen ? '>' : ' '} ${label}${section === undefined ? '' : ` (${section})`}${group}${named === true ? NAMED : ''}`,
     )
+    if (meshPod !== undefined) lines.push(`      via tunnel to pod ${meshPod.name} as ${meshPod.identity}`)
     if (unfit !== undefined)
       lines.push(`      cannot take the request: ${[unfit.code, unfit.detail ?? []].flat().join(', ')}`)
     if (eviction !== undefined) lines.push(`      ${evictionText(eviction)}`)

@@ -44,18 +44,20 @@ export function gatewayStage(
   openContext: OpenContext,
   addresses: GatewayAddresses,
 ): StageDefinition<GatewayObject> {
-  const { gateways, claims, served, parametersUsed, items, wantedMaterial, findings } = tables
+  const { gateways, claims, served, meshed, parametersUsed, items, wantedMaterial, findings } = tables
   return {
     name: 'gateways',
     each: [tables.objects.Gateway],
-    writes: [gateways, claims, served, parametersUsed, items, wantedMaterial, findings, tables.deadlines],
+    writes: [gateways, claims, served, meshed, parametersUsed, items, wantedMaterial, findings, tables.deadlines],
     run([object], work, key) {
       const gateway = resolveGateway(openContext(work), object!, addresses)
       if (gateway === undefined) return
       if (gateway.address === undefined) work.read(tables.addressesFreed, 'any')
       work.write(gateways, key, gateway)
       work.write(served, 'any', true)
-      work.write(items, key, gatewayItem(gateway))
+      const item = gatewayItem(gateway)
+      work.write(items, key, item)
+      if (item.mesh !== undefined) work.write(meshed, 'any', true)
       if (gateway.backendCertificate !== undefined) {
         const { item, secret } = gateway.backendCertificate
         work.write(items, item.key, item)

@@ -2,7 +2,7 @@ import type { EndpointSliceObject } from '#api/endpoint-slice.ts'
 import { objectKey } from '#api/object.ts'
 import type { ServiceObject } from '#api/service.ts'
 import type { StageDefinition } from '#base/incremental/stage.ts'
-import type { BackendItem, EndpointsItem } from '#plan/item.ts'
+import type { BackendItem, EndpointsItem, MeshPod, PlanItem } from '#plan/item.ts'
 import { backendBounds } from '../backends/backend-bounds.ts'
 import { permittedAddresses } from '../backends/permitted-addresses.ts'
 import type { ReportOn } from '../context/reporting.ts'
@@ -33,7 +33,7 @@ export function sliceStage(tables: Tables): StageDefinition<EndpointSliceObject>
  * @param allowsNames whether names of servers are used wherever they are from
  */
 export function serviceStage(tables: Tables, allowsNames: boolean): StageDefinition<true> {
-  const { wantedBackends, slices, endpointless, items, findings } = tables
+  const { wantedBackends, slices, meshed, meshPods, endpointless, items, findings } = tables
   return {
     name: 'services',
     each: [wantedBackends],
@@ -47,7 +47,10 @@ export function serviceStage(tables: Tables, allowsNames: boolean): StageDefinit
       const report = reportTo(tables, work)
       const rules = { allowsNames, reportOn: report }
       const found = permittedAddresses(service, port, work.read(slices, `${namespace}/${name}`), rules)
-      const endpoints = endpointsItem(service, port, found.addresses)
+      const podAt = (host: string) => work.read(meshPods, host)[0]
+      const isMeshed = work.read(meshed, 'any').length > 0
+      const addresses = isMeshed ? found.addresses.map((address) => withPod(address, podAt)) : found.addresses
+      const endpoints = endpointsItem(service, port, addresses)
       const bounds = backendBounds(service.metadata, report(service))
       work.write(items, key, backendItem(key, service, port, bounds))
       work.write(items, endpoints.key, endpoints)
@@ -79,12 +82,23 @@ function backendItem(
   }
 }
 
-function endpointsItem(service: ServiceObject, { port }: ServicePort, addresses: readonly Address[]): EndpointsItem {
+function withPod(address: Address, podAt: (host: string) => MeshPod | undefined): Address {
+  const meshPod = podAt(address.host)
+  return meshPod === undefined ? address : { ...address, meshPod }
+}
+
+function endpointsItem(
+  service: ServiceObject,
+  { port }: ServicePort,
+  addresses: readonly Address[],
+): PlanItem & EndpointsItem {
   const { namespace, name } = service.metadata
   return {
     kind: 'endpoints',
     key: `Endpoints/${namespace}/${name}/${port}`,
     addresses,
+    // A proxy of an older version whose Gateway has no `mesh` needs no pods; one with `mesh` does not take the plan.
+    ...(addresses.some(({ meshPod }) => meshPod !== undefined) && { mayIgnore: ['addresses'] }),
     origin: service.origin,
   }
 }

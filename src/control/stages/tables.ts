@@ -6,7 +6,7 @@ import { compareText } from '#base/compare-text.ts'
 import type { Finding } from '#base/finding.ts'
 import { Table } from '#base/incremental/table.ts'
 import type { BackendFact } from '#plan/backend-fact.ts'
-import type { PlanItem, PolicyItem, RelayRouteItem, RouteItem } from '#plan/item.ts'
+import type { MeshPod, PlanItem, PolicyItem, RelayRouteItem, RouteItem } from '#plan/item.ts'
 import { byPrecedence } from '#plan/route-order.ts'
 import type { AttachedTlsPolicy } from '../backends/attach-tls-policy.ts'
 import type { TranslatedBackend } from '../backends/translate-backend.ts'
@@ -68,8 +68,9 @@ export function createTables() {
     addressesFreed: new Table<number>('addressesFreed'),
     /** By GatewayClass: why its parameters cannot be used. */
     classFaults: new Table<ConditionFault>('classFaults'),
-    /** One row at `any` while this controller has a Gateway. */
+    /** One row at `any` while this controller has a Gateway, and while one has `mesh`. */
     served: new Table<true>('served'),
+    meshed: new Table<true>('meshed'),
     parametersUsed: new Table<true>('parametersUsed'),
     /** By address and port: the listeners that want to use it, in order of precedence. */
     claims: new Table<Claim>('claims', byOrder),
@@ -123,6 +124,8 @@ export function createTables() {
     endpointless: new Table<true>('endpointless'),
     /** By address: the pods that have it, newest last. */
     pods: new Table<PodObject>('pods', byAge),
+    /** By address: the pod that has it, if it is in the mesh; only while a Gateway has `mesh`. */
+    meshPods: new Table<MeshPod>('meshPods'),
     workloadReaders: new Table<true>('workloadReaders'),
     readsWorkloads: new Table<true>('readsWorkloads'),
 

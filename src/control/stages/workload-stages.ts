@@ -1,7 +1,7 @@
 import { keyOf } from '#api/object.ts'
 import type { PodObject } from '#api/pod.ts'
 import type { StageDefinition } from '#base/incremental/stage.ts'
-import type { PolicyItem, WorkloadItem } from '#plan/item.ts'
+import type { MeshPod, PolicyItem, WorkloadItem } from '#plan/item.ts'
 import type { Tables } from './tables.ts'
 
 /**
@@ -23,6 +23,20 @@ export function podStage({ objects, pods }: Tables): StageDefinition<PodObject> 
     run([pod], work) {
       if (!hasOwnAddress(pod!)) return
       for (const address of addressesOf(pod!)) work.write(pods, address, pod!)
+    },
+  }
+}
+
+/** Finds the pods of the mesh by address, if a Gateway has `mesh`. Each address belongs to the newest pod that has it. */
+export function meshPodStage({ pods, meshed, meshPods }: Tables): StageDefinition<PodObject> {
+  return {
+    name: 'meshPods',
+    each: [pods],
+    writes: [meshPods],
+    run(podsAt, work, address) {
+      if (work.read(meshed, 'any').length === 0) return
+      const pod = podsAt.at(-1)!
+      if (acceptsTunnels(pod)) work.write(meshPods, address, meshPod(pod))
     },
   }
 }
@@ -66,6 +80,19 @@ function addressesOf({ status }: PodObject): readonly string[] {
   return [...new Set(addresses.flatMap((address) => address ?? []))]
 }
 
+/** Istio sets the annotation on a pod whose connections its node proxy redirects; the label is on pods that accept tunnels themselves. */
+function acceptsTunnels({ metadata: { annotations = {}, labels = {} } }: PodObject): boolean {
+  return annotations['ambient.istio.io/redirection'] === 'enabled' || labels['networking.istio.io/tunnel'] === 'http'
+}
+
+function meshPod({ metadata: { namespace, name }, spec }: PodObject): MeshPod {
+  return { namespace, name, serviceAccount: serviceAccountOf(spec) }
+}
+
+function serviceAccountOf(spec: PodObject['spec']): string {
+  return spec?.serviceAccountName ?? 'default'
+}
+
 function workloadItem({ metadata, spec, origin }: PodObject, addresses: readonly string[]): WorkloadItem {
   const { namespace, name } = metadata
   return {
@@ -73,7 +100,7 @@ function workloadItem({ metadata, spec, origin }: PodObject, addresses: readonly
     key: `Workload/${namespace}/${name}`,
     namespace,
     name,
-    serviceAccount: spec?.serviceAccountName ?? 'default',
+    serviceAccount: serviceAccountOf(spec),
     addresses,
     origin,
   }

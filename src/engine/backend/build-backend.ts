@@ -21,7 +21,7 @@ import type { BackendContext, BackendMerge, BackendUse } from './backend-context
 import { type BoundProtocol, backendSettings, bindProtocol } from './bind-protocol.ts'
 import { compileTunnel } from './compile-tunnel.ts'
 import { type Connection, compileConnection } from './connection.ts'
-import { type AddressUse, compileDestinations } from './destinations.ts'
+import { type AddressUse, compileDestinations, type Destinations } from './destinations.ts'
 import { reportExposedCredential } from './exposed-credential.ts'
 import { impliedFields } from './implied-fields.ts'
 import type { LiveBackend, LiveEndpoint } from './live-backend.ts'
@@ -113,7 +113,8 @@ function buildEndpoint(endpointInputs: EndpointInputs, merge: BackendMerge, inpu
     context,
   )
   const bounds = item.bounds && { ...DEFAULT_BOUNDS, ...item.bounds }
-  const place = placeOf({ address, carries, bounds }, connection, state)
+  const trustDomain = address.meshPod && lookups.mesh()?.trustDomain
+  const place = placeOf({ address, carries, bounds, trustDomain }, connection, state)
   reportExposedCredential({ item, address, place }, merge.fields, context)
   if (place instanceof RequestedPlaces) reportEviction(merge.fields, context)
   return {
@@ -157,7 +158,7 @@ function tunnelOf(
 function placeOf(use: AddressUse, { settings }: Connection, { forwardRules }: SharedState): Place | RequestedPlaces {
   const { address } = use
   const compile = (address: Address) => compileDestinations({ ...use, address }, settings)
-  if (address.chosenByClient !== true) return { label: labelOf(address), destinations: compile(address) }
+  if (address.chosenByClient !== true) return fixedPlace(address, compile(address))
   return new RequestedPlaces({
     compile,
     secured: settings.tls !== undefined,
@@ -165,6 +166,14 @@ function placeOf(use: AddressUse, { settings }: Connection, { forwardRules }: Sh
     bounds: use.bounds,
     rules: forwardRules ?? DEFAULT_RULES,
   })
+}
+
+function fixedPlace(address: Address, destinations: Destinations): Place {
+  const { meshPod } = address
+  const { tunnel } = destinations.usual
+  const place = { label: labelOf(address), destinations }
+  if (meshPod === undefined || tunnel?.mode !== 'mesh') return place
+  return { ...place, meshPod: { name: `${meshPod.namespace}/${meshPod.name}`, identity: tunnel.identity } }
 }
 
 const DEFAULT_RULES = new ForwardRules()

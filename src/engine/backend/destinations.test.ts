@@ -233,3 +233,51 @@ test('connections through a proxy server are not shared with others', () => {
   })
   expect(new Set(keys).size).toBe(5)
 })
+
+const POD = { namespace: 'shop', name: 'cart-1', serviceAccount: 'cart' }
+const IDENTITY = 'spiffe://cluster.local/ns/shop/sa/cart'
+
+function meshDestinations(use: { pod?: boolean; trustDomain?: string | undefined; tls?: true; tunnel?: ProxyServer }) {
+  const { pod, trustDomain, tls, tunnel } = { pod: true, trustDomain: 'cluster.local', ...use }
+  return compileDestinations(
+    { address: { ...ADDRESS, ...(pod && { meshPod: POD }) }, carries: 'requests', trustDomain },
+    {
+      tcp: { connectTimeoutMs: 1000, keepalive: { retries: 9, timeMs: 1, intervalMs: 1 } },
+      tls: tls && TLS,
+      client: undefined,
+      version: undefined,
+      tunnel,
+    },
+  )
+}
+
+test('a pod of the mesh is reached through its tunnel in every version of HTTP, with TLS inside it', () => {
+  const tunnel = { mode: 'mesh', port: 15008, identity: IDENTITY }
+  for (const destinations of [meshDestinations({}), meshDestinations({ tls: true })]) {
+    expect(Object.values(destinations).map(({ tunnel }) => tunnel)).toEqual(Array(5).fill(tunnel))
+  }
+  expect(meshDestinations({}).plaintextHttp2.http1!.tunnel).toEqual(tunnel)
+  expect(meshDestinations({}).usual.tls).toBeUndefined()
+  expect(meshDestinations({ tls: true }).usual).toMatchObject({ tls: { verify: 'full' } })
+})
+
+test('connections to pods with different identities, and to others, are not shared', () => {
+  const keys = [
+    meshDestinations({}),
+    meshDestinations({ trustDomain: 'other.domain' }),
+    meshDestinations({ pod: false }),
+  ].map(({ usual }) => usual.key)
+  expect(new Set(keys).size).toBe(3)
+})
+
+test('other addresses, and all of a gateway in no mesh, are reached without a tunnel', () => {
+  expect(meshDestinations({ pod: false }).usual.tunnel).toBeUndefined()
+  expect(meshDestinations({ trustDomain: undefined }).usual.tunnel).toBeUndefined()
+})
+
+test('a pod behind a proxy server is reached through the proxy server, which may be in a pod itself', () => {
+  const proxy = meshDestinations({}).usual
+  const { usual, grpc } = meshDestinations({ tunnel: { proxies: [proxy], authorization: undefined } })
+  expect(usual.tunnel).toMatchObject({ mode: 'forward', proxies: [{ tunnel: { mode: 'mesh', identity: IDENTITY } }] })
+  expect(grpc.tunnel).toMatchObject({ mode: 'connect', proxies: [{ tunnel: { mode: 'mesh' } }] })
+})

@@ -1,5 +1,7 @@
+import { TUNNEL_PORT } from '#api/own-ports.ts'
 import type { Exchange } from '#exchange/exchange.ts'
 import type { Destination, DestinationBounds, DestinationTls, ProxyServer, ProxyTunnel } from '#net/destination.ts'
+import { meshId } from '#net/hbone/mesh-id.ts'
 import { isGrpcRequest } from '#net/http/request-rules.ts'
 import type { BackendHttpSpec } from '#policies/backend/http/schema.ts'
 import type { BackendTcpSetting } from '#policies/backend/tcp/compile.ts'
@@ -37,6 +39,8 @@ export function chooseDestination(destinations: Destinations, exchange: Exchange
 export interface AddressUse extends Pick<BackendUse, 'carries'> {
   readonly address: Address
   readonly bounds?: DestinationBounds | undefined
+  /** That of the mesh that the gateway is a member of. */
+  readonly trustDomain?: string | undefined
 }
 
 export interface DestinationSettings {
@@ -49,10 +53,10 @@ export interface DestinationSettings {
 }
 
 export function compileDestinations(
-  { address, carries, bounds }: AddressUse,
+  { address, carries, bounds, trustDomain }: AddressUse,
   { tcp, tls, client, version, tunnel }: DestinationSettings,
 ): Destinations {
-  const { host, port, unixPath, chosenByClient } = address
+  const { host, port, unixPath, chosenByClient, meshPod } = address
   const { connectTimeoutMs, keepalive } = tcp
   const place = unixPath ?? `${host}:${port}`
   // Connections whose address was not checked must not serve a destination that a client chooses.
@@ -68,7 +72,8 @@ export function compileDestinations(
     ...(bounds === undefined ? {} : { bounds }),
   }
   const identity = withCertificate(tls === undefined ? systemTls(address) : configuredTls(address, tls), client)
-  const base = tunnel === undefined ? direct : through(direct, tunnel, 'connect')
+  const own = meshPod === undefined || trustDomain === undefined ? direct : inMesh(direct, meshId(trustDomain, meshPod))
+  const base = tunnel === undefined ? own : through(direct, tunnel, 'connect')
   if (carries === 'bytes') return bytesDestinations(identity === undefined ? base : secure(base, identity, tls?.alpn))
   const decided = version ?? address.version
   return identity === undefined
@@ -100,6 +105,11 @@ function through(direct: Destination, tunnel: ProxyServer, mode: ProxyTunnel['mo
   const proxies = tunnel.proxies.map(({ key }) => key)
   const key = `${direct.key} ${mode} ${JSON.stringify([proxies, tunnel.authorization])}`
   return { ...direct, key, tunnel: { ...tunnel, mode } }
+}
+
+/** Extends the key, so that connections to one pod are not those to another one that gets its address. */
+function inMesh(direct: Destination, identity: string): Destination {
+  return { ...direct, key: `${direct.key} mesh ${identity}`, tunnel: { mode: 'mesh', port: TUNNEL_PORT, identity } }
 }
 
 const H2 = 'h2'

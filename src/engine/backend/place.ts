@@ -9,6 +9,16 @@ export interface Place {
   /** `host:port`, or the path of a socket; for log and records. */
   readonly label: string
   readonly destinations: Destinations
+  /** Connections go through tunnels to a pod of the mesh. */
+  readonly meshPod?: TunnelledPod
+}
+
+/** A pod of the mesh. */
+export interface TunnelledPod {
+  /** `<namespace>/<name>` */
+  readonly name: string
+  /** The SPIFFE id that it must prove. */
+  readonly identity: string
 }
 
 /** A place that a request named. */

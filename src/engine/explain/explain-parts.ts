@@ -4,7 +4,7 @@ import type { DestinationBounds } from '#net/destination.ts'
 import type { Phase, PolicyItem } from '#plan/item.ts'
 import type { EvictionSettings } from '#state/endpoint-health.ts'
 import type { LiveBackend, LiveEndpoint } from '../backend/live-backend.ts'
-import { RequestedPlaces } from '../backend/place.ts'
+import { RequestedPlaces, type TunnelledPod } from '../backend/place.ts'
 import type { Lookups } from '../lookups/lookups.ts'
 import type { PlanIndex } from '../lookups/plan-index.ts'
 import { mergeSection } from '../merge/build-chain.ts'
@@ -27,6 +27,8 @@ export interface ExplainedEndpoint {
   readonly unfit?: Refusal | undefined
   /** The request names it. */
   readonly named?: true
+  /** Connections go through tunnels to a pod of the mesh. */
+  readonly meshPod?: TunnelledPod | undefined
   /** Connection limits in each worker, if the object sets them. */
   readonly bounds: DestinationBounds | undefined
   /** Undefined: it is never evicted. */
@@ -78,7 +80,7 @@ export function explainEndpoints({
       unfit: unfit.find((each) => each.endpoint === endpoint)?.refusal,
       bounds: boundsOf(endpoint.place),
       eviction: endpoint.health.eviction,
-      ...(endpoint.place instanceof RequestedPlaces && { named: true }),
+      ...(endpoint.place instanceof RequestedPlaces ? { named: true } : { meshPod: endpoint.place.meshPod }),
     })),
   )
 }

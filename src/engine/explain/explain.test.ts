@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { clock } from '#base/clock.ts'
 import type { CallRequest } from '#exchange/call.ts'
 import { refusalStatus, refusalText } from '#exchange/outcome.ts'
-import type { PlanItem } from '#plan/item.ts'
+import type { MeshDomains, PlanItem } from '#plan/item.ts'
 import { type ExchangeInputs, exchangeWith } from '#policies/shared/testing.ts'
 import { fakeServer } from '#test/support/fake-authorization-server.ts'
 import { createSigningKey, signToken } from '#test/support/token-issuer.ts'
@@ -475,4 +475,37 @@ test('the clock is fixed, random numbers are constant, and no calls are made', a
   await explainRequest({ nowMs: 86_400_000, ...livePlan(...PLAN) }, exchange)
   expect([exchange.context.now(), exchange.context.random()]).toEqual([86_400_000, 0])
   await expect(exchange.context.call('ProxyBackend/default/c', {} as CallRequest)).rejects.toThrow('not-made')
+})
+
+test('an endpoint in a pod of the mesh, while a Gateway has `mesh`', async () => {
+  const origin = { kind: 'Gateway', namespace: 'default', name: 'main' }
+  const gateway = (mesh: MeshDomains | undefined): PlanItem => {
+    const head = {
+      kind: 'gateway',
+      key: GATEWAY,
+      namespace: 'default',
+      name: 'main',
+      shutdown: undefined,
+      origin,
+    } as const
+    return mesh === undefined ? head : { ...head, mesh }
+  }
+  const mesh = { trustDomain: 'own.domain', additionalTrustDomains: [] }
+  const meshPod = { namespace: 'shop', name: 'cart-1', serviceAccount: 'cart' }
+  const items = [
+    listenerItem(),
+    R,
+    backendItem('b', { type: 'service', spec: { hostname: 'b.default', port: 80 } }),
+    {
+      kind: 'endpoints',
+      key: 'Endpoints/default/b/80',
+      addresses: [{ host: '10.0.0.1', port: 8080, meshPod }],
+      origin: { kind: 'Service', namespace: 'default', name: 'b' },
+    },
+  ] as const
+  const asked = async (gateway: PlanItem) => (await explained([gateway, ...items])).endpoints
+  expect(await asked(gateway(mesh))).toMatchObject([
+    { label: '10.0.0.1:8080', meshPod: { name: 'shop/cart-1', identity: 'spiffe://own.domain/ns/shop/sa/cart' } },
+  ])
+  expect((await asked(gateway(undefined)))[0]!.meshPod).toBeUndefined()
 })

@@ -1,4 +1,4 @@
-import type { PlanItem, PolicyItem } from '#plan/item.ts'
+import type { MeshDomains, PlanItem, PolicyItem } from '#plan/item.ts'
 import type { PlanIndex } from './plan-index.ts'
 
 /** The plan as seen by one merge or compilation. Its result depends exactly on the lookups that it made. */
@@ -8,6 +8,8 @@ export interface Lookups {
   /** Secrets of a namespace, ordered by name. */
   secretsIn(namespace: string): readonly PlanItem[]
   item(key: string): PlanItem | undefined
+  /** The mesh that this process is a member of. */
+  mesh(): MeshDomains | undefined
 }
 
 type PlanLookup = (plan: PlanIndex) => unknown
@@ -31,6 +33,10 @@ export class RecordedLookups implements Lookups {
 
   item(key: string): PlanItem | undefined {
     return this.#remember(`item ${key}`, (plan) => plan.items.get(key)) as PlanItem | undefined
+  }
+
+  mesh(): MeshDomains | undefined {
+    return this.#remember('mesh', (plan) => plan.mesh) as MeshDomains | undefined
   }
 
   /** Whether every recorded lookup returns the same object in a newer plan. */

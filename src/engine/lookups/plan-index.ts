@@ -4,7 +4,9 @@ import type { PlanChange } from '#plan/delta.ts'
 import type {
   BackendItem,
   EndpointsItem,
+  GatewayItem,
   ListenerItem,
+  MeshDomains,
   PlanItem,
   PolicyItem,
   RelayRouteItem,
@@ -28,6 +30,7 @@ const NONE: readonly never[] = Object.freeze([])
 
 interface Contents {
   readonly items: PersistentMap<PlanItem>
+  readonly gateways: readonly GatewayItem[]
   readonly listeners: readonly ListenerItem[]
   readonly routes: Groups<Attached<RouteItem>>
   readonly relayRoutes: Groups<Attached<RelayRouteItem>>
@@ -44,6 +47,7 @@ interface Contents {
 export class PlanIndex {
   static readonly EMPTY = new PlanIndex({
     items: PersistentMap.EMPTY,
+    gateways: NONE,
     listeners: NONE,
     routes: PersistentMap.EMPTY,
     relayRoutes: PersistentMap.EMPTY,
@@ -80,6 +84,14 @@ export class PlanIndex {
 
   get items(): PersistentMap<PlanItem> {
     return this.#contents.items
+  }
+
+  /**
+   * The mesh that this process is a member of: that of the first Gateway with one. A proxy has one Gateway; with several, all of their connections to pods of
+   * the mesh are tunnels.
+   */
+  get mesh(): MeshDomains | undefined {
+    return this.#contents.gateways.find(({ mesh }) => mesh !== undefined)?.mesh
   }
 
   /** The route rules attached to a listener. */
@@ -120,6 +132,7 @@ export class PlanIndex {
 
 /** Members that groups lose and gain. */
 class Regrouping {
+  readonly #gateways = new GroupChange<GatewayItem>()
   readonly #listeners = new GroupChange<ListenerItem>()
   readonly #routes = new GroupChange<Attached<RouteItem>>()
   readonly #relayRoutes = new GroupChange<Attached<RelayRouteItem>>()
@@ -130,7 +143,8 @@ class Regrouping {
   remove(item: PlanItem): void {
     if (item.kind === 'workload') {
       for (const address of item.addresses) if (!this.#workloads.has(address)) this.#workloads.set(address, undefined)
-    } else if (item.kind === 'listener') this.#listeners.remove('', item)
+    } else if (item.kind === 'gateway') this.#gateways.remove('', item)
+    else if (item.kind === 'listener') this.#listeners.remove('', item)
     else if (item.kind === 'policy') this.#policies.remove(item.target, item)
     else if (item.kind === 'secret') this.#secrets.remove(item.namespace, item)
     else if (item.kind === 'route') for (const { listener } of item.attachments) this.#routes.remove(listener, item)
@@ -141,6 +155,7 @@ class Regrouping {
 
   add(item: PlanItem): void {
     if (item.kind === 'workload') for (const address of item.addresses) this.#workloads.set(address, item)
+    else if (item.kind === 'gateway') this.#gateways.add('', item)
     else if (item.kind === 'listener') this.#listeners.add('', item)
     else if (item.kind === 'policy') this.#policies.add(item.target, item)
     else if (item.kind === 'secret') this.#secrets.add(item.namespace, item)
@@ -155,6 +170,7 @@ class Regrouping {
   apply(contents: Contents): Omit<Contents, 'items'> {
     const relayOrder = (a: Attached<RelayRouteItem>, b: Attached<RelayRouteItem>) => byRouteAge(a.route, b.route)
     return {
+      gateways: this.#gateways.changed('', contents.gateways, byKey),
       listeners: this.#listeners.changed('', contents.listeners, byKey),
       routes: contents.routes.with(this.#routes.all(contents.routes)),
       relayRoutes: contents.relayRoutes.with(this.#relayRoutes.all(contents.relayRoutes, relayOrder)),

@@ -8,7 +8,15 @@ import { NO_PLAN_NAMES } from '#exchange/exchange.ts'
 import { NO_COUNTER } from '#exchange/token-counter.ts'
 import type { PlanChange } from '#plan/delta.ts'
 import { FaultReports } from '#plan/fault-reports.ts'
-import type { BackendItem, PlanItem, PolicyItem, RelayRouteItem, RouteItem, SecretItem } from '#plan/item.ts'
+import type {
+  BackendItem,
+  MeshDomains,
+  PlanItem,
+  PolicyItem,
+  RelayRouteItem,
+  RouteItem,
+  SecretItem,
+} from '#plan/item.ts'
 import { type KeySetAddress, keySetId } from '#policies/shared/authentication/remote-key-set.ts'
 import type { CredentialSource } from '#policies/shared/clouds/cloud-credential.ts'
 import type { KeptKind } from '#policies/shared/kept/kept-copies.ts'
@@ -74,6 +82,8 @@ export class PlanCheck {
   /** By authentication policy that requires no credential: one row for each rule where it is in force, and whether the rule uses the identity. */
   readonly #identities = new Table<boolean>('identities')
   readonly #secretsIn = new Table<SecretItem>('secretsIn', byKey)
+  /** At `any`: those of the Gateways in a mesh. */
+  readonly #meshes = new Table<MeshDomains>('meshes')
   readonly #problems = new Table<Finding>('problems')
   readonly #slots = new Table<number>('slots')
   readonly #keySets = new WantedSources('keySets', keySetId)
@@ -156,6 +166,7 @@ export class PlanCheck {
       item: (key) => this.#items.rows(key)[0],
       policiesAt: (target) => this.#policiesAt.rows(target),
       secretsIn: (namespace) => this.#secretsIn.rows(namespace),
+      mesh: () => this.#meshes.rows('any')[0],
     }
     return buildCalledBackend(key, lookups, this.#state)
   }
@@ -173,6 +184,8 @@ export class PlanCheck {
     if (item?.kind === 'route') for (const backend of backendsOf(item)) this.#rulesTo.put(backend, key, [item])
     if (before?.kind === 'secret') this.#secretsIn.put(before.namespace, key, [])
     if (item?.kind === 'secret') this.#secretsIn.put(item.namespace, key, [item])
+    if (before?.kind === 'gateway') this.#meshes.put('any', key, [])
+    if (item?.kind === 'gateway') this.#meshes.put('any', key, item.mesh === undefined ? [] : [item.mesh])
   }
 
   #compile(item: PolicyItem | BackendItem, work: Work): void {
@@ -242,6 +255,7 @@ export class PlanCheck {
       item: (key) => work.read(this.#items, key)[0],
       policiesAt: (target) => work.read(this.#policiesAt, target),
       secretsIn: (namespace) => work.read(this.#secretsIn, namespace),
+      mesh: () => work.read(this.#meshes, 'any')[0],
     }
   }
 

@@ -1,5 +1,5 @@
 import type { BackendHttpSpec } from '#policies/backend/http/schema.ts'
-import { ANY_ADDRESS, hostAddress, hostnameOf, socketAddress } from '../address.ts'
+import { ANY_ADDRESS, endpointAddress, hostAddress, hostnameOf, socketAddress } from '../address.ts'
 import type { BackendProtocol } from '../backend-protocol.ts'
 import { dynamicForwardProxyBackend, type StaticBackendSpec, staticBackend } from './backend-schema.ts'
 
@@ -63,6 +63,6 @@ export const serviceHttp = {
     const hostname = hostnameOf(host)
     const version = VERSIONS.get(appProtocol)
     const endpoints = endpointsOf(`${namespace}/${name}/${port}`) ?? []
-    return [endpoints.map((address) => ({ ...hostAddress(address), hostname, version }))]
+    return [endpoints.map((endpoint) => ({ ...endpointAddress(endpoint), hostname, version }))]
   },
 } as const satisfies BackendProtocol<ServiceSpec>

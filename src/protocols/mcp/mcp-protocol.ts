@@ -1,5 +1,5 @@
 import { clock } from '#base/clock.ts'
-import { type Address, hostAddress } from '../address.ts'
+import { type Address, endpointAddress, hostAddress } from '../address.ts'
 import type { BackendProtocol, FindEndpoints } from '../backend-protocol.ts'
 import { mcpBackend } from './config/backend-schema.ts'
 import { compileMcp } from './config/compile-mcp.ts'
@@ -56,7 +56,7 @@ function targetAddresses(
   if (broken !== undefined) return []
   if (host !== undefined) return [hostAddress({ host, port }, name)]
   const endpoints = backend === undefined ? undefined : endpointsOf(serviceOf(backend))
-  return (endpoints ?? []).map((endpoint) => ({ ...hostAddress(endpoint, name), isReplica: true }))
+  return (endpoints ?? []).map((endpoint) => ({ ...endpointAddress(endpoint, name), isReplica: true }))
 }
 
 /** `Service/<namespace>/<name>/<port>` without its kind. */
