@@ -188,8 +188,8 @@ function readinessFaults(parameters: readonly ProxyParametersObject[]): readonly
 function meshFindings(parameters: readonly ProxyParametersObject[]): readonly Finding[] {
   return parameters.flatMap(({ origin, spec }) => {
     if (spec.mesh === undefined) return []
-    const message = 'the proxy opens and accepts no tunnels of the mesh yet: its connections to pods have no mutual TLS'
-    return [{ origin, path: 'spec.mesh', code: 'not-implemented', message, severity: 'error' }]
+    const message = 'the proxy accepts no tunnels of the mesh yet: connections of pods to it have no mutual TLS'
+    return [{ origin, path: 'spec.mesh', code: 'not-implemented', message, severity: 'warning' }]
   })
 }
 

@@ -580,7 +580,7 @@ export const DOCUMENT_1 = {
     '2.5',
     'The proxy waits at most `shutdown.max` before it ends (`TERMINATION_GRACE_PERIOD_SECONDS`).',
   ),
-  'parameters.mesh/mutual-tls': behaviour.gap(
+  'parameters.mesh/mutual-tls': behaviour(
     1,
     '2.5',
     'With `mesh` the proxy connects to pods of the mesh with mutual TLS.',
