@@ -108,6 +108,8 @@ test('a pod that does not accept the certificate of the gateway', async () => {
   expect(detail).toMatch('it may not accept the certificate of this gateway')
 })
 
+/** A SETTINGS frame without settings. */
+const SETTINGS = Buffer.from([0, 0, 0, 4, 0, 0, 0, 0, 0])
 const H2 = { ALPNProtocols: ['h2'] }
 
 /** Accepts TLS as a pod does, and then does what the test wants. */
@@ -168,15 +170,54 @@ test.each([503, 404, 301, 204])('a CONNECT that the pod answers with %i', async 
 
 test('a CONNECT that the pod does not answer in time is cancelled, and the pod is asked whether it lives', async () => {
   const closed: number[] = []
-  const serve = (stream: ServerHttp2Stream) => stream.on('close', () => closed.push(stream.rstCode))
+  let pings = 0
+  const serve = (stream: ServerHttp2Stream) => {
+    stream.on('close', () => closed.push(stream.rstCode))
+    stream.session!.on('ping', () => pings++)
+  }
   const peer = await peerOf({ serve })
   const { pool, pass } = meshPool()
   const asked = ask(pool, inPod(80, peer, { connectTimeoutMs: 1000 }))
   await eventually('asked', () => peer.asked.length === 1)
   pass(1300)
   expect(await asked).toMatchObject({ failure: 'connect-timeout', sent: false })
-  await eventually('cancelled', () => closed.length === 1)
+  await eventually('cancelled and asked', () => closed.length === 1 && pings === 1)
   expect(closed).toEqual([http2.constants.NGHTTP2_CANCEL])
+})
+
+test('a session whose pod answers neither CONNECT nor PING is closed', async () => {
+  const sockets: tls.TLSSocket[] = []
+  const peer = await rawPod((socket) => {
+    sockets.push(socket.resume())
+    socket.write(SETTINGS)
+  }, H2)
+  const { pool, pass } = meshPool()
+  const asked = ask(pool, inPod(80, peer, { connectTimeoutMs: 1000 }))
+  await eventually('a session', () => (sockets[0]?.bytesRead ?? 0) > 0)
+  pass(1300)
+  expect((await asked).failure).toBe('connect-timeout')
+  pass(10_300)
+  await eventually('closed', () => sockets[0]!.destroyed)
+})
+
+test('a pod that allows no tunnels is not asked for further sessions', async () => {
+  const peer = await peerOf({ maxStreams: 0 })
+  const { pool, pass } = meshPool()
+  const destination = inPod(80, peer, { connectTimeoutMs: 1000 })
+  const asked = [ask(pool, destination), ask(pool, { ...destination, key: 'other' })]
+  await eventually('a session', () => peer.sessions.length === 1)
+  await new Promise((resolve) => setTimeout(resolve, 20))
+  pass(1300)
+  expect((await Promise.all(asked)).map(({ failure }) => failure)).toEqual(Array(2).fill('connect-timeout'))
+  expect(peer.clients.length).toBe(1)
+})
+
+test('a pool that closes ends its sessions after their tunnels', async () => {
+  const [peer, server] = [await peerOf(), await echoServer()]
+  const { pool } = meshPool()
+  expect((await ask(pool, inPod(server.port, peer))).status).toBe(200)
+  pool.close()
+  await eventually('closed', () => peer.sessions.length === 0)
 })
 
 test('without a certificate, with an unusable or an expired one, nothing is connected', async () => {
@@ -251,7 +292,7 @@ test('a tunnel that meets the end of its session is opened over another one', as
   expect([peer.asked.length, peer.clients.length]).toEqual([4, 2])
 })
 
-test('a pod that floods with PINGs, or dies in the middle, fails only its own requests', async () => {
+test('a pod that dies in the middle fails only its own requests', async () => {
   let requests = 0
   const serve = (stream: ServerHttp2Stream) => {
     stream.respond({ ':status': 200 })
@@ -261,11 +302,30 @@ test('a pod that floods with PINGs, or dies in the middle, fails only its own re
   const { pool } = meshPool()
   const asked = ask(pool, inPod(80, peer))
   await eventually('the request is in the pod', () => requests === 1)
-  for (let n = 0; n < 5; n++) peer.sessions[0]!.ping(() => {})
   peer.sessions[0]!.socket.destroy()
   expect(await asked).toMatchObject({ failure: 'reset' })
   const [other, server] = [await peerOf(), await echoServer()]
   expect((await ask(pool, inPod(server.port, other))).status).toBe(200)
+})
+
+test('a pod that sends PINGs without end, and never answers', async () => {
+  const ping = Buffer.from([0, 0, 8, 6, 0, 0, 0, 0, 0, ...Buffer.alloc(8)])
+  const pings = Buffer.concat(Array.from({ length: 1000 }, () => ping))
+  let written = 0
+  const peer = await rawPod((socket) => {
+    // Answers are not read, so that they would pile up.
+    socket.pause()
+    socket.write(SETTINGS)
+    const flood = () => {
+      while (!socket.destroyed && written < 100_000_000 && socket.write(pings)) written += pings.length
+    }
+    socket.on('drain', flood)
+    flood()
+  }, H2)
+  const { pool } = meshPool()
+  const { failure, sent } = await ask(pool, inPod(80, peer))
+  expect([failure, sent]).toEqual(['tunnel-failed', false])
+  expect(written).toBeLessThan(100_000_000)
 })
 
 test('a new certificate serves new connections, and no request fails', async () => {
