@@ -4,6 +4,9 @@ import { sawEndOfStream, watchEndOfStream } from '../node-http2/end-of-stream.ts
 import { cancelStream } from '../node-http2/reset-stream.ts'
 import type { ConnectedSocket } from '../transport/connected-socket.ts'
 
+/** Maximum time between the end of a closed tunnel on our side and on that of the peer. */
+const LINGER_MS = 2000
+
 export interface TunnelSocketOptions {
   /** Keep the sending direction open after the peer has ended its own. */
   readonly halfOpen: boolean
@@ -61,8 +64,6 @@ export class TunnelSocket extends Duplex implements ConnectedSocket {
   }
 
   override _destroy(error: Error | null, done: (error: Error | null) => void): void {
-    // Later bytes are of no interest, but the stream closes only when they have been read.
-    this.#stream.removeAllListeners('data').resume()
     if (this.#resets || error !== null || this.writableLength > 0) cancelStream(this.#stream)
     else this.#leave()
     done(error)
@@ -78,12 +79,17 @@ export class TunnelSocket extends Duplex implements ConnectedSocket {
     else this.#stream.once('drain', done)
   }
 
-  /** Ends our direction; a peer that has not ended its own learns that nothing more is read (RFC 9113, 8.1). */
+  /**
+   * Ends our direction, and waits for the end of the other one, as a kernel does for a closed socket: servers take many resets for an attack. A peer that
+   * sends more, or does not end, gets one.
+   */
   #leave(): void {
     const stream = this.#stream
     if (stream.destroyed) return
-    // Not in a callback of a frame (`cancelStream`).
-    stream.end(() => setImmediate(() => stream.close()))
+    const cut = () => cancelStream(stream)
+    stream.end()
+    stream.removeAllListeners('data').on('data', cut).resume()
+    stream.setTimeout(LINGER_MS, cut)
   }
 
   /** The stream is gone: normally, by a reset of either side, or with its session. */

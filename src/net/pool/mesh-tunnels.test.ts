@@ -265,6 +265,25 @@ test('one tunnel that is reset fails alone', async () => {
   expect(peer.clients.length).toBe(1)
 })
 
+test('tunnels that close, on either side, are not reset', async () => {
+  const [peer, server] = [await peerOf({ maxResets: 3 }), http.createServer()]
+  server.on('request', (_, response) => response.setHeader('connection', 'close').end('closing'))
+  server.listen(0, '127.0.0.1')
+  await new Promise((resolve) => server.once('listening', resolve))
+  cleanup.push(() => server.close())
+  const kept = await echoServer()
+  const { pool, pass } = meshPool()
+  for (let n = 0; n < 20; n++) {
+    const closing = inPod((server.address() as AddressInfo).port, peer)
+    expect((await ask(pool, closing)).body).toBe('closing')
+    expect((await ask(pool, { ...inPod(kept.port, peer), key: `${n}` })).status).toBe(200)
+  }
+  // The idle connections.
+  pass(91_000)
+  expect((await ask(pool, inPod(kept.port, peer))).status).toBe(200)
+  expect(peer.clients.length).toBe(1)
+})
+
 test('after a GOAWAY, open tunnels go on, and new ones use another session', async () => {
   const [peer, server] = [await peerOf(), await echoServer()]
   const { pool } = meshPool()

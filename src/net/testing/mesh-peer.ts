@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import http2, { type IncomingHttpHeaders, type ServerHttp2Session, type ServerHttp2Stream } from 'node:http2'
 import net, { type AddressInfo } from 'node:net'
-import type { SecureVersion, TLSSocket } from 'node:tls'
+import type { TLSSocket } from 'node:tls'
 import type { MeshMaterial } from '../hbone/mesh-material.ts'
 import { type Authority, issue, newKeys, pemOfKey, type Span } from './authority.ts'
 
@@ -26,8 +26,8 @@ export interface MeshPeerOptions {
   readonly host?: string
   readonly port?: number
   readonly maxStreams?: number
-  readonly maxVersion?: SecureVersion
-  readonly alpn?: readonly string[]
+  /** More resets close the session. */
+  readonly maxResets?: number
   /**
    * Serves a CONNECT; by default it connects to the address that was asked for.
    * @param index counts the requests
@@ -47,14 +47,15 @@ export interface MeshPeer extends AsyncDisposable {
 }
 
 export async function startMeshPeer(options: MeshPeerOptions): Promise<MeshPeer> {
-  const { material, host = '127.0.0.1', port = 0, maxStreams, maxVersion = 'TLSv1.3', alpn = ['h2'] } = options
+  const { material, host = '127.0.0.1', port = 0, maxStreams, maxResets } = options
   const { certificate: cert, key, roots: ca } = material
   const serve = options.serve ?? relay
   const sessions: ServerHttp2Session[] = []
   const asked: string[] = []
   const clients: string[] = []
   const server = http2.createSecureServer({
-    ...{ cert, key, ca, requestCert: true, rejectUnauthorized: true, maxVersion, ALPNProtocols: [...alpn] },
+    ...{ cert, key, ca, requestCert: true, rejectUnauthorized: true, minVersion: 'TLSv1.3' },
+    ...(maxResets !== undefined && { streamResetBurst: maxResets, streamResetRate: 1 }),
     ...(maxStreams !== undefined && { settings: { maxConcurrentStreams: maxStreams } }),
   })
   const sockets = new Set<net.Socket>()
